@@ -1,0 +1,38 @@
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(hwy REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(PNG REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(WebP REQUIRED IMPORTED_TARGET libwebp libwebpdemux)
+
+# oneDNN's own package file asks for OpenCL headers that a CPU build does not need.
+find_library(DNNL_LIBRARY dnnl REQUIRED)
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
+add_library(soft_dnnl INTERFACE)
+target_include_directories(soft_dnnl SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
+target_link_libraries(soft_dnnl INTERFACE ${DNNL_LIBRARY})
+
+if(SOFT_TORCH)
+  find_package(Torch REQUIRED)
+  # The OpenMP build of OpenBLAS shares its threads with LibTorch; the pthread build, which may be the
+  # system's default, does not. Linked by path, it is reused by LibTorch through its SONAME.
+  find_library(OPENBLAS_OPENMP_BLAS NAMES libblas.so.3 REQUIRED NO_DEFAULT_PATH
+    PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp)
+  find_library(OPENBLAS_OPENMP_LAPACK NAMES liblapack.so.3 REQUIRED NO_DEFAULT_PATH
+    PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp)
+  get_filename_component(OPENBLAS_OPENMP_DIR ${OPENBLAS_OPENMP_BLAS} DIRECTORY)
+  add_library(soft_libtorch INTERFACE)
+  target_include_directories(soft_libtorch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+  target_link_libraries(soft_libtorch INTERFACE
+    -Wl,--no-as-needed ${OPENBLAS_OPENMP_BLAS} ${OPENBLAS_OPENMP_LAPACK} -Wl,--as-needed
+    ${TORCH_LIBRARIES})
+endif()
+
+if(SOFT_TESTS)
+  find_package(GTest REQUIRED)
+endif()

@@ -1,0 +1,17 @@
+include(CMakePackageConfigHelpers)
+install(TARGETS libsoft EXPORT soft_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/soft)
+install(TARGETS soft RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+foreach(room ${SOFT_LIBRARY_ROOMS})
+  install(DIRECTORY src/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/soft FILES_MATCHING PATTERN "*.h")
+endforeach()
+if(SOFT_TORCH)
+  install(TARGETS soft_torch LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+install(EXPORT soft_targets NAMESPACE soft:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/soft)
+configure_package_config_file(cmake/soft-config.cmake.in ${CMAKE_BINARY_DIR}/soft-config.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/soft)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/soft-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/soft-config.cmake ${CMAKE_BINARY_DIR}/soft-config-version.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/soft)

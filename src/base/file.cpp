@@ -1,0 +1,111 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "base/error.h"
+
+namespace soft {
+namespace {
+
+class Descriptor {
+ public:
+  Descriptor(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC)) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  bool ok() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+// Flushes a file (or a folder's entry list) to the disk itself.
+void sync_path(const std::string& path, int flags) {
+  const Descriptor file(path, flags);
+  if (!file.ok() || ::fsync(file.get()) != 0) {
+    fail("cannot sync '{}' to disk: {}", path, std::strerror(errno));
+  }
+}
+
+std::string folder_of(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::string& path) : path_(path) {
+  const Descriptor file(path, O_RDONLY);
+  if (!file.ok()) fail("cannot open '{}': {}", path, std::strerror(errno));
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) fail("cannot stat '{}': {}", path, std::strerror(errno));
+  if (!S_ISREG(info.st_mode)) fail("'{}' is not a regular file", path);
+  size_ = static_cast<size_t>(info.st_size);
+  if (size_ == 0) return;  // an empty map is an error for mmap, an empty file is not one for us
+  void* map = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (map == MAP_FAILED) fail("cannot map '{}': {}", path, std::strerror(errno));
+  data_ = static_cast<const uint8_t*>(map);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<uint8_t*>(data_), size_);
+}
+
+void MappedFile::release_pages() const {
+  if (data_ != nullptr) ::madvise(const_cast<uint8_t*>(data_), size_, MADV_DONTNEED);
+}
+
+std::string read_text(const std::string& path, size_t limit) {
+  const MappedFile file(path);
+  if (file.size() > limit) {
+    fail("'{}' is {} bytes; at most {} are read", path, file.size(), limit);
+  }
+  return std::string(reinterpret_cast<const char*>(file.data()), file.size());
+}
+
+void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  const std::string temporary = fmt::format("{}.tmp{}", path, ::getpid());
+  try {
+    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+    if (!out) fail("cannot write '{}': {}", path, std::strerror(errno));
+    write(out);
+    out.close();
+    if (!out) fail("cannot write '{}': {} (is the disk full?)", path, std::strerror(errno));
+    sync_path(temporary, O_RDONLY);
+    if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+      fail("cannot rename '{}' to '{}': {}", temporary, path, std::strerror(errno));
+    }
+  } catch (...) {
+    std::remove(temporary.c_str());
+    throw;
+  }
+  sync_path(folder_of(path), O_RDONLY | O_DIRECTORY);
+}
+
+}  // namespace soft

@@ -1,0 +1,40 @@
+// Files: read-only memory maps, and writes that appear whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <string>
+
+namespace soft {
+
+// A file mapped read-only. Movable, not copyable; unmapped on destruction.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  const uint8_t* data() const { return data_; }
+  size_t size() const { return size_; }
+  const std::string& path() const { return path_; }
+
+  // Drops the resident pages (they come back from disk when touched again).
+  void release_pages() const;
+
+ private:
+  std::string path_;
+  const uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+std::string read_text(const std::string& path, size_t limit = size_t{64} << 20);
+
+// Lets `write` fill a temporary file beside `path`, syncs it to disk and renames it into place.
+// When anything fails the temporary file is removed, `path` keeps its old content, and an Error
+// says why.
+void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
+
+}  // namespace soft

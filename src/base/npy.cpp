@@ -1,0 +1,119 @@
+#include "base/npy.h"
+
+#include <fmt/ranges.h>
+
+#include <cstring>
+#include <ostream>
+#include <regex>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace soft {
+namespace {
+
+constexpr char kMagic[] = "\x93NUMPY";
+constexpr size_t kMagicSize = 6;
+
+// Where the text header lies in the file: version 1.0 stores its length in two bytes, later ones in
+// four.
+struct HeaderSpan {
+  size_t begin;
+  size_t size;
+};
+
+HeaderSpan header_span(const MappedFile& file) {
+  const uint8_t* p = file.data();
+  if (file.size() < 12 || std::memcmp(p, kMagic, kMagicSize) != 0) {
+    fail("'{}' is not an .npy file; write one with numpy.save", file.path());
+  }
+  const bool short_form = p[6] == 1;
+  const size_t begin = short_form ? 10 : 12;
+  size_t size = p[8] | p[9] << 8;
+  if (!short_form) size |= static_cast<size_t>(p[10]) << 16 | static_cast<size_t>(p[11]) << 24;
+  if (size > file.size() - begin) fail("'{}' is truncated inside its header", file.path());
+  return {begin, size};
+}
+
+std::string header_value(const std::string& header, const std::string& key,
+                         const std::string& path) {
+  const std::regex pattern("'" + key + "'\\s*:\\s*('[^']*'|\\([^)]*\\)|True|False)");
+  std::smatch match;
+  if (!std::regex_search(header, match, pattern)) {
+    fail("'{}' has no '{}' in its .npy header", path, key);
+  }
+  return match[1];
+}
+
+std::vector<int64_t> parse_shape(const std::string& text, const std::string& path) {
+  std::vector<int64_t> shape;
+  const std::regex number("[0-9]+");
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), number);
+       it != std::sregex_iterator(); ++it) {
+    if (it->length() > 15) fail("'{}' has an absurd shape {}", path, text);
+    shape.push_back(std::stoll(it->str()));
+  }
+  return shape;
+}
+
+// The number of elements, refusing shapes whose product would overflow or exceed the file.
+size_t element_count(const std::vector<int64_t>& shape, size_t available, const std::string& path) {
+  size_t count = 1;
+  for (int64_t side : shape) {
+    if (side != 0 && count > available / static_cast<size_t>(side)) {
+      fail("'{}' is truncated: shape {} needs more than its {} values", path, shape_text(shape),
+           available);
+    }
+    count *= static_cast<size_t>(side);
+  }
+  return count;
+}
+
+}  // namespace
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
+}
+
+Array read_npy(const std::string& path) {
+  const MappedFile file(path);
+  const HeaderSpan span = header_span(file);
+  const std::string header(reinterpret_cast<const char*>(file.data()) + span.begin, span.size);
+  const std::string type = header_value(header, "descr", path);
+  if (type != "'<f4'") {
+    fail("'{}' holds {}, not float32 ('<f4'); save it with x.astype('float32')", path, type);
+  }
+  if (header_value(header, "fortran_order", path) != "False") {
+    fail("'{}' is in Fortran order; save it with numpy.ascontiguousarray", path);
+  }
+  Array array;
+  array.shape = parse_shape(header_value(header, "shape", path), path);
+  const size_t bytes = file.size() - span.begin - span.size;
+  const size_t count = element_count(array.shape, bytes / sizeof(float), path);
+  if (count * sizeof(float) != bytes) {
+    fail("'{}' has {} bytes of data; shape {} needs {}", path, bytes, shape_text(array.shape),
+         count * sizeof(float));
+  }
+  array.data.resize(count);
+  if (count > 0) std::memcpy(array.data.data(), file.data() + span.begin + span.size, bytes);
+  return array;
+}
+
+void write_npy(const std::string& path, const Array& array) {
+  std::string header =
+      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{}), }}",
+                  fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
+  header.append(63 - (kMagicSize + 4 + header.size()) % 64, ' ');  // the data starts 64-aligned
+  header.push_back('\n');
+  const char prefix[4] = {1, 0, static_cast<char>(header.size() & 0xff),
+                          static_cast<char>(header.size() >> 8)};
+  write_atomically(path, [&](std::ostream& out) {
+    out.write(kMagic, kMagicSize);
+    out.write(prefix, sizeof(prefix));
+    out << header;
+    out.write(reinterpret_cast<const char*>(array.data.data()),
+              static_cast<std::streamsize>(array.data.size() * sizeof(float)));
+  });
+}
+
+}  // namespace soft

@@ -1,0 +1,16 @@
+// The front door: one file per command. A command parses into a plain options struct, calls the
+// rooms and prints.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace soft {
+
+int run_command_line(int argc, const char* const* argv);
+
+// Each adds its subcommand; the callback it registers does the work and throws soft::Error on
+// failure.
+void add_models(CLI::App& app);
+
+}  // namespace soft

@@ -1,0 +1,37 @@
+// Parameters, multiply-accumulates and memory of a model, from its row alone.
+// MACs count convolutions, linears, the landmark sampler, the value path and the attention products
+// in the order in which they are computed (right to left); not norms, activations or exp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "spec/model_spec.h"
+
+namespace soft {
+
+struct StageCost {
+  Grid grid;                 // tokens, class token aside
+  int64_t landmarks = 0;     // per head; 0 where the mechanism has none
+  int64_t params = 0;        // patch embedding, positions, class token and layers
+  int64_t macs = 0;          // without the iterative inverse
+  int64_t inverse_macs = 0;  // 2·T·m³ per head and layer
+};
+
+struct ModelCost {
+  std::vector<StageCost> stages;
+  int64_t head_params = 0;  // final norm and classifier
+  int64_t head_macs = 0;
+  int64_t params = 0;
+  int64_t macs = 0;
+  int64_t macs_with_inverse = 0;
+  int64_t weight_bytes = 0;      // float32, running statistics of BN included
+  int64_t activation_bytes = 0;  // the largest set of tensors alive at once in one layer, batch 1
+};
+
+ModelCost cost_of(const ModelSpec& spec, Grid image);
+
+// Landmarks of one head on this grid, by the mechanism's own rule; 0 where it has none.
+int64_t landmark_count(const AttentionSpec& spec, Grid grid);
+
+}  // namespace soft

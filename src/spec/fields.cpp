@@ -1,0 +1,243 @@
+// The settable fields of a ModelSpec. One table serves --set, the JSON in weights files and the
+// docs.
+#include <charconv>
+#include <cmath>
+#include <functional>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "spec/model_spec.h"
+
+namespace soft {
+namespace {
+
+int parse_int(std::string_view key, std::string_view text) {
+  int value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size()) {
+    fail_usage("{}={} is not a whole number", key, text);
+  }
+  return value;
+}
+
+double parse_real(std::string_view key, std::string_view text) {
+  size_t used = 0;
+  double value = NAN;
+  try {
+    value = std::stod(std::string(text), &used);
+  } catch (const std::logic_error&) {
+    used = 0;
+  }
+  if (used != text.size() || text.empty() || !std::isfinite(value)) {
+    fail_usage("{}={} is not a number", key, text);
+  }
+  return value;
+}
+
+bool parse_switch(std::string_view key, std::string_view text) {
+  if (text == "on" || text == "true" || text == "1") return true;
+  if (text == "off" || text == "false" || text == "0") return false;
+  fail_usage("{}={} must be on or off", key, text);
+}
+
+std::vector<int> parse_list(std::string_view key, std::string_view text, size_t count) {
+  std::vector<int> values;
+  while (true) {
+    const size_t comma = text.find(',');
+    values.push_back(parse_int(key, text.substr(0, comma)));
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  if (values.size() != count) {
+    fail_usage("{} needs {} comma-separated numbers, not {}", key, count, values.size());
+  }
+  return values;
+}
+
+struct Field {
+  std::string_view key;
+  std::function<void(ModelSpec&, std::string_view)> set;
+  std::function<std::string(const ModelSpec&)> get;
+};
+
+Field int_field(std::string_view key, int ModelSpec::*member) {
+  return {key, [=](ModelSpec& s, std::string_view text) { s.*member = parse_int(key, text); },
+          [=](const ModelSpec& s) { return std::to_string(s.*member); }};
+}
+
+Field switch_field(std::string_view key, bool ModelSpec::*member) {
+  return {key, [=](ModelSpec& s, std::string_view text) { s.*member = parse_switch(key, text); },
+          [=](const ModelSpec& s) { return s.*member ? "on" : "off"; }};
+}
+
+template <class Enum>
+Field enum_field(std::string_view key, Enum ModelSpec::*member) {
+  return {key,
+          [=](ModelSpec& s, std::string_view text) { s.*member = parse_enum<Enum>(key, text); },
+          [=](const ModelSpec& s) { return std::string(name_of(s.*member)); }};
+}
+
+// A number per stage: "64,128,320,512".
+Field stage_field(std::string_view key, int StageSpec::*member) {
+  return {key,
+          [=](ModelSpec& s, std::string_view text) {
+            const auto values = parse_list(key, text, s.stages.size());
+            for (size_t i = 0; i < values.size(); ++i) s.stages[i].*member = values[i];
+          },
+          [=](const ModelSpec& s) {
+            std::string text;
+            for (const StageSpec& stage : s.stages) {
+              text += (text.empty() ? "" : ",") + std::to_string(stage.*member);
+            }
+            return text;
+          }};
+}
+
+// Choosing a mechanism brings that mechanism's own default inverse; a later inverse=… overrides it.
+Field attention_field() {
+  return {"attention",
+          [](ModelSpec& s, std::string_view text) {
+            s.attention = parse_enum<Mechanism>("attention", text);
+            s.inverse = default_inverse(s.attention);
+          },
+          [](const ModelSpec& s) { return std::string(name_of(s.attention)); }};
+}
+
+// Shorthand: norm=on is attention=soft-norm, norm=off is attention=soft.
+Field norm_field() {
+  return {"norm",
+          [](ModelSpec& s, std::string_view text) {
+            const bool norm = parse_switch("norm", text);
+            if (!uses_landmarks(s.attention)) {
+              fail_usage("norm belongs to attention=soft, not {}", name_of(s.attention));
+            }
+            const Mechanism wanted = norm ? Mechanism::kSoftNorm : Mechanism::kSoft;
+            if (s.attention == wanted) return;
+            s.attention = wanted;
+            s.inverse = default_inverse(wanted);
+          },
+          [](const ModelSpec& s) { return s.attention == Mechanism::kSoftNorm ? "on" : "off"; }};
+}
+
+// pyramid=off keeps the attention's settings and takes the flat frame of vit-small-384x12 (Table
+// 5a).
+Field pyramid_field() {
+  return {"pyramid",
+          [](ModelSpec& s, std::string_view text) {
+            const bool pyramid = parse_switch("pyramid", text);
+            if (pyramid == s.pyramid) return;
+            const ModelSpec frame = find_model(pyramid ? "soft-tiny" : "vit-small-384x12");
+            s.pyramid = pyramid;
+            s.stages = frame.stages;
+            s.class_token = frame.class_token;
+            s.layer = frame.layer;
+          },
+          [](const ModelSpec& s) { return s.pyramid ? "on" : "off"; }};
+}
+
+Field stem_field() {
+  return {"stem_strides",
+          [](ModelSpec& s, std::string_view text) {
+            const auto values = parse_list("stem_strides", text, 3);
+            std::copy(values.begin(), values.end(), s.stem_strides.begin());
+          },
+          [](const ModelSpec& s) {
+            const auto& v = s.stem_strides;
+            return fmt::format("{},{},{}", v[0], v[1], v[2]);
+          }};
+}
+
+Field epsilon_field() {
+  return {"epsilon",
+          [](ModelSpec& s, std::string_view text) { s.epsilon = parse_real("epsilon", text); },
+          [](const ModelSpec& s) { return fmt::format("{}", s.epsilon); }};
+}
+
+// The order matters when a stored spec is read back: the frame first, then the mechanism, then the
+// switches that a mechanism presets.
+const std::vector<Field>& fields() {
+  static const std::vector<Field> table{
+      pyramid_field(),
+      stage_field("dims", &StageSpec::dim),
+      stage_field("heads", &StageSpec::heads),
+      stage_field("depths", &StageSpec::depth),
+      stage_field("ratios", &StageSpec::ratio),
+      stage_field("value_kernels", &StageSpec::value_kernel),
+      int_field("image_size", &ModelSpec::image_size),
+      int_field("classes", &ModelSpec::classes),
+      int_field("patch", &ModelSpec::patch),
+      stem_field(),
+      int_field("stem_dim", &ModelSpec::stem_dim),
+      switch_field("overlap", &ModelSpec::overlap),
+      switch_field("class_token", &ModelSpec::class_token),
+      enum_field("layer", &ModelSpec::layer),
+      int_field("mlp_ratio", &ModelSpec::mlp_ratio),
+      attention_field(),
+      norm_field(),
+      enum_field("sampler", &ModelSpec::sampler),
+      int_field("landmarks", &ModelSpec::landmarks),
+      enum_field("inverse", &ModelSpec::inverse),
+      enum_field("inverse_grad", &ModelSpec::inverse_grad),
+      int_field("newton_steps", &ModelSpec::newton_steps),
+      epsilon_field(),
+      switch_field("value_path", &ModelSpec::value_path),
+      enum_field("stage4", &ModelSpec::stage4),
+  };
+  return table;
+}
+
+bool is_shorthand(std::string_view key) { return key == "norm"; }
+
+}  // namespace
+
+std::vector<std::string_view> field_names() {
+  std::vector<std::string_view> names;
+  for (const Field& field : fields()) names.push_back(field.key);
+  return names;
+}
+
+void set_field(ModelSpec& spec, std::string_view key, std::string_view value) {
+  for (const Field& field : fields()) {
+    if (field.key == key) return field.set(spec, value);
+  }
+  fail_usage("unknown setting '{}'{}; `soft info MODEL` shows the settings of a model", key,
+             hint(key, field_names()));
+}
+
+void apply_setting(ModelSpec& spec, std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos) {
+    fail_usage("--set takes key=value, not '{}' (e.g. --set sampler=avg)", text);
+  }
+  set_field(spec, text.substr(0, equals), text.substr(equals + 1));
+}
+
+Json to_json(const ModelSpec& spec) {
+  Json json{{"name", spec.name}, {"family", spec.family}};
+  for (const Field& field : fields()) {
+    if (!is_shorthand(field.key)) json[std::string(field.key)] = field.get(spec);
+  }
+  return json;
+}
+
+ModelSpec spec_from_json(const Json& json, const std::string& what) {
+  if (!json.is_object()) fail("{}: the model's spec is not a JSON object", what);
+  const auto text = [&](const std::string& key) {
+    if (!json.contains(key) || !json[key].is_string()) fail("{}: spec has no '{}'", what, key);
+    return json[key].get<std::string>();
+  };
+  ModelSpec spec = find_model("soft-tiny");  // the frame; every field below is overwritten
+  spec.name = text("name");
+  spec.family = text("family");
+  try {
+    for (const Field& field : fields()) {
+      if (!is_shorthand(field.key)) field.set(spec, text(std::string(field.key)));
+    }
+    validate(spec);
+  } catch (const Error& error) {
+    fail("{}: {}", what, error.what());
+  }
+  return spec;
+}
+
+}  // namespace soft

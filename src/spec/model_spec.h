@@ -1,0 +1,107 @@
+// A model is data: one row of numbers from which the torch model, the engine, the parameter and MAC
+// counts, the weights file's metadata and the command line's --set all follow.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/grid.h"
+#include "base/json.h"
+#include "spec/names.h"
+
+namespace soft {
+
+struct StageSpec {
+  int dim = 0;
+  int heads = 0;
+  int depth = 0;
+  int ratio = 1;         // side of the sampling window
+  int value_kernel = 0;  // side of the value-path kernel; 0 where there is none
+
+  friend bool operator==(const StageSpec& a, const StageSpec& b) {
+    return a.dim == b.dim && a.heads == b.heads && a.depth == b.depth && a.ratio == b.ratio &&
+           a.value_kernel == b.value_kernel;
+  }
+};
+
+struct ModelSpec {
+  std::string name;
+  std::string family;  // "soft", "soft-norm" or "vit"
+
+  // Frame
+  bool pyramid = true;            // four stages with shrinking grids, or one flat stage
+  std::vector<StageSpec> stages;  // 4 when pyramid, 1 when flat
+  int image_size = 224;           // side the position embeddings are made for
+  int classes = 1000;
+  int patch = 16;                            // flat: side of a patch
+  std::array<int, 3> stem_strides{2, 1, 2};  // pyramid: strides of the three stem convolutions
+  int stem_dim = 32;
+  bool overlap = true;                 // pyramid: 3x3 convolutions + BN, or PVT's k = stride + LN
+  bool class_token = true;             // stage 4 of a softmax pyramid, or a flat model
+  LayerForm layer = LayerForm::kPost;  // flat: which block carries the attention
+  int mlp_ratio = 4;
+
+  // Attention of stages 1-3 (pyramid) or of every layer (flat)
+  Mechanism attention = Mechanism::kSoft;
+  Sampler sampler = Sampler::kConv;
+  int landmarks = 0;  // 0: one per ratio x ratio window; otherwise this many at any resolution
+  Inverse inverse = Inverse::kNewton;
+  InverseGrad inverse_grad = InverseGrad::kOneShot;
+  int newton_steps = 20;
+  double epsilon = 0.01;  // what `newton` and `exact` add to A's diagonal
+  bool value_path = true;
+  Stage4 stage4 = Stage4::kSoftmax;
+};
+
+// What one attention layer needs to know; derived from the model's row.
+struct AttentionSpec {
+  Mechanism mechanism = Mechanism::kSoft;
+  int dim = 0;
+  int heads = 1;
+  int ratio = 1;
+  int value_kernel = 0;  // 0: no value path
+  Sampler sampler = Sampler::kConv;
+  int landmarks = 0;
+  Inverse inverse = Inverse::kNewton;
+  InverseGrad inverse_grad = InverseGrad::kOneShot;
+  int newton_steps = 20;
+  double epsilon = 0.01;
+  bool sequence = false;               // 1-D: samplers and value path slide along one axis
+  LayerForm names = LayerForm::kPost;  // published parameter names of SOFT (W_q …) or ViT (q, kv …)
+
+  int head_dim() const { return dim / heads; }
+};
+
+constexpr int kSmallestSide = 32;  // pixels; below this a pyramid runs out of grid
+
+// ---- The table of models (spec/table.cpp)
+std::vector<std::string_view> model_names();
+ModelSpec find_model(std::string_view name);  // usage error with the nearest name
+int base_head_dim();                          // 32 throughout the SOFT family
+
+// ---- Questions about a spec
+AttentionSpec attention_of(const ModelSpec& spec, int stage);  // stage counts from 0
+LayerForm layer_of(const ModelSpec& spec, int stage);
+bool has_class_token(const ModelSpec& spec, int stage);
+bool uses_landmarks(Mechanism mechanism);
+bool shares_query_and_key(Mechanism mechanism);
+Inverse default_inverse(Mechanism mechanism);
+Grid stage_grid(const ModelSpec& spec, int stage,
+                Grid image);  // tokens per side, class token aside
+
+// Throws a usage error naming the field and the cure when the row cannot be built.
+void validate(const ModelSpec& spec);
+void validate(const AttentionSpec& spec);
+// Throws when this image size cannot run: under 32 px, or fewer tokens than fixed landmarks.
+void check_image(const ModelSpec& spec, Grid image);
+
+// ---- Settings (spec/fields.cpp): the same keys on the command line (--set key=value) and in JSON
+std::vector<std::string_view> field_names();
+void set_field(ModelSpec& spec, std::string_view key, std::string_view value);
+void apply_setting(ModelSpec& spec, std::string_view key_equals_value);
+Json to_json(const ModelSpec& spec);
+ModelSpec spec_from_json(const Json& json, const std::string& what);
+
+}  // namespace soft

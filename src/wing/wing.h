@@ -1,0 +1,38 @@
+// The door between the light side and LibTorch. Plain structs in and out; the torch wing is a
+// shared library that is opened when a command first needs it, since merely linking LibTorch costs
+// most of a second.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/npy.h"
+#include "spec/model_spec.h"
+
+namespace soft {
+
+struct TorchForward {
+  std::string weights;  // .safetensors or .pth
+  ModelSpec spec;       // as stored in, or inferred from, the weights file, with settings applied
+  std::string weights_key;  // .pth: which dictionary; empty takes the EMA where there is one
+  Array input;              // [N, 3, H, W], normalised
+  bool features = false;
+  int threads = 0;
+};
+
+struct TorchForwardResult {
+  Array logits;                 // [N, classes]
+  std::vector<Array> features;  // four [N, C, H, W], when asked for
+};
+
+// One entry per command that needs LibTorch. Errors leave as soft::Error.
+struct TorchWing {
+  TorchForwardResult (*forward)(const TorchForward&);
+  Json (*doctor)(int threads);  // versions, BLAS in use, known defects probed
+};
+
+// Opens libsoft_torch.so on first use; an Error says what to install or build when it is missing.
+const TorchWing& torch_wing();
+
+}  // namespace soft
