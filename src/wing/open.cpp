@@ -19,30 +19,50 @@ std::string folder_of_program() {
   return size > 0 ? std::filesystem::path(std::string(path, size)).parent_path().string() : ".";
 }
 
-void* open_library() {
-  // LibTorch picks AVX2 kernels unless told otherwise before its first operation.
-  setenv("ATEN_CPU_CAPABILITY", __builtin_cpu_supports("avx512f") ? "avx512" : "avx2", 0);
+// Beside the program in a build tree, in the library folder once installed; "" when in neither.
+std::string library_path() {
   const std::string folder = folder_of_program();
   for (const std::string& path :
        {folder + "/" + kLibrary, folder + "/../" SOFT_TORCH_FOLDER "/" + kLibrary}) {
-    if (!std::filesystem::exists(path)) continue;
-    if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+    if (std::filesystem::exists(path)) return path;
+  }
+  return "";
+}
+
+// LibTorch stays with AVX2 kernels unless told otherwise before its first operation.
+void allow_avx512() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f")) setenv("ATEN_CPU_CAPABILITY", "avx512", 0);
+#endif
+}
+
+void* open_library() {
+  const std::string path = library_path();
+  if (path.empty()) {
+    fail(
+        "this command needs the torch wing ({}), which is not in this build; make it with "
+        "`cmake --preset release && cmake --build --preset release`",
+        kLibrary);
+  }
+  allow_avx512();
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
     fail("cannot open '{}': {}; install LibTorch (scripts/setup) or rebuild", path, dlerror());
   }
-  fail(
-      "this command needs the torch wing ({}), which is not beside the program; build with "
-      "`cmake --preset release && cmake --build --preset release`",
-      kLibrary);
+  return library;
 }
 
 }  // namespace
+
+bool has_torch_wing() { return !library_path().empty(); }
 
 const TorchWing& torch_wing() {
   static const TorchWing* wing = [] {
     using Entry = const TorchWing* (*)();
     const auto entry = reinterpret_cast<Entry>(dlsym(open_library(), "soft_torch_wing"));
-    if (entry == nullptr)
+    if (entry == nullptr) {
       fail("{} has no entry point; it belongs to another version: rebuild", kLibrary);
+    }
     return entry();
   }();
   return *wing;

@@ -3,6 +3,7 @@
 // most of a second.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,9 @@
 namespace soft {
 
 struct TorchForward {
-  std::string weights;  // .safetensors or .pth
-  ModelSpec spec;       // as stored in, or inferred from, the weights file, with settings applied
+  std::string weights;  // .safetensors or .pth; empty: random initialisation from `seed`
+  uint64_t seed = 0;
+  ModelSpec spec;           // as stored in, or inferred from, the weights file, settings applied
   std::string weights_key;  // .pth: which dictionary; empty takes the EMA where there is one
   Array input;              // [N, 3, H, W], normalised
   bool features = false;
@@ -29,8 +31,13 @@ struct TorchForwardResult {
 // One entry per command that needs LibTorch. Errors leave as soft::Error.
 struct TorchWing {
   TorchForwardResult (*forward)(const TorchForward&);
-  Json (*doctor)(int threads);  // versions, BLAS in use, known defects probed
+  // {"libtorch", "capability", "blas", "blas_library", "threads",
+  //  "defects": [{"name", "found", "cured", "cure"}]}: text, and booleans for found and cured.
+  Json (*doctor)(int threads);
 };
+
+// Whether libsoft_torch.so stands beside the program or where it installs; opens nothing.
+bool has_torch_wing();
 
 // Opens libsoft_torch.so on first use; an Error says what to install or build when it is missing.
 const TorchWing& torch_wing();
