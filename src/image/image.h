@@ -1,6 +1,7 @@
 // A picture in memory: 8-bit RGB, rows from the top, three bytes a pixel.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
