@@ -1,5 +1,7 @@
 // Exit codes live here: 0 fine, 1 the world is wrong, 2 usage.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -8,7 +10,10 @@
 
 int main(int argc, char** argv) {
   try {
-    return soft::run_command_line(argc, argv);
+    const int code = soft::run_command_line(argc, argv);
+    // Results that did not reach their reader (a full disk, a closed pipe) are a failure.
+    if (std::fflush(stdout) != 0) soft::fail("cannot write to stdout: {}", std::strerror(errno));
+    return code;
   } catch (const soft::Error& error) {
     std::fprintf(stderr, "soft: %s\n", error.what());
     return error.fault() == soft::Fault::kUsage ? 2 : 1;

@@ -46,6 +46,41 @@ std::string folder_of(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
+// A temporary file beside its path; removed again unless it is published.
+class Draft {
+ public:
+  explicit Draft(const std::string& path)
+      : path_(path), temporary_(fmt::format("{}.tmp{}", path, ::getpid())) {}
+  Draft(Draft&& other) noexcept
+      : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, {})) {}
+  Draft& operator=(Draft&&) = delete;
+  ~Draft() {
+    if (!temporary_.empty()) std::remove(temporary_.c_str());
+  }
+
+  void fill(const std::function<void(std::ostream&)>& write) const {
+    if (std::filesystem::is_directory(path_)) fail("cannot write '{}': it is a folder", path_);
+    std::ofstream out(temporary_, std::ios::binary | std::ios::trunc);
+    if (!out) fail("cannot write '{}': {}", path_, std::strerror(errno));
+    write(out);
+    out.close();
+    if (!out) fail("cannot write '{}': {} (is the disk full?)", path_, std::strerror(errno));
+    sync_path(temporary_, O_RDONLY);
+  }
+
+  void publish() {
+    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+      fail("cannot rename '{}' to '{}': {}", temporary_, path_, std::strerror(errno));
+    }
+    temporary_.clear();
+    sync_path(folder_of(path_), O_RDONLY | O_DIRECTORY);
+  }
+
+ private:
+  std::string path_;
+  std::string temporary_;
+};
+
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
@@ -89,23 +124,17 @@ std::string read_text(const std::string& path, size_t limit) {
   return std::string(reinterpret_cast<const char*>(file.data()), file.size());
 }
 
-void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write) {
-  const std::string temporary = fmt::format("{}.tmp{}", path, ::getpid());
-  try {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    if (!out) fail("cannot write '{}': {}", path, std::strerror(errno));
-    write(out);
-    out.close();
-    if (!out) fail("cannot write '{}': {} (is the disk full?)", path, std::strerror(errno));
-    sync_path(temporary, O_RDONLY);
-    if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-      fail("cannot rename '{}' to '{}': {}", temporary, path, std::strerror(errno));
-    }
-  } catch (...) {
-    std::remove(temporary.c_str());
-    throw;
+void write_atomically(const std::vector<FileWriter>& files) {
+  std::vector<Draft> drafts;
+  for (const FileWriter& file : files) {
+    drafts.emplace_back(file.path);
+    drafts.back().fill(file.write);
   }
-  sync_path(folder_of(path), O_RDONLY | O_DIRECTORY);
+  for (Draft& draft : drafts) draft.publish();
+}
+
+void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  write_atomically({{path, write}});
 }
 
 }  // namespace soft

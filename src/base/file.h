@@ -6,6 +6,7 @@
 #include <functional>
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 namespace soft {
 
@@ -32,9 +33,15 @@ class MappedFile {
 
 std::string read_text(const std::string& path, size_t limit = size_t{64} << 20);
 
-// Lets `write` fill a temporary file beside `path`, syncs it to disk and renames it into place.
-// When anything fails the temporary file is removed, `path` keeps its old content, and an Error
-// says why.
+struct FileWriter {
+  std::string path;
+  std::function<void(std::ostream&)> write;
+};
+
+// Lets each `write` fill a temporary file beside its path, syncs them all to disk and only then
+// renames them into place. When anything fails before that, the temporary files are removed, every
+// path keeps its old content, and an Error says why.
+void write_atomically(const std::vector<FileWriter>& files);
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace soft

@@ -69,6 +69,21 @@ size_t element_count(const std::vector<int64_t>& shape, size_t available, const 
   return count;
 }
 
+void write_array(std::ostream& out, const Array& array) {
+  std::string header =
+      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{}), }}",
+                  fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
+  header.append(63 - (kMagicSize + 4 + header.size()) % 64, ' ');  // the data starts 64-aligned
+  header.push_back('\n');
+  const char prefix[4] = {1, 0, static_cast<char>(header.size() & 0xff),
+                          static_cast<char>(header.size() >> 8)};
+  out.write(kMagic, kMagicSize);
+  out.write(prefix, sizeof(prefix));
+  out << header;
+  out.write(reinterpret_cast<const char*>(array.data.data()),
+            static_cast<std::streamsize>(array.data.size() * sizeof(float)));
+}
+
 }  // namespace
 
 std::string shape_text(const std::vector<int64_t>& shape) {
@@ -99,21 +114,16 @@ Array read_npy(const std::string& path) {
   return array;
 }
 
+void write_npy(const std::vector<NamedArray>& arrays) {
+  std::vector<FileWriter> files;
+  for (const NamedArray& named : arrays) {
+    files.push_back({named.path, [&named](std::ostream& out) { write_array(out, named.array); }});
+  }
+  write_atomically(files);
+}
+
 void write_npy(const std::string& path, const Array& array) {
-  std::string header =
-      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{}), }}",
-                  fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
-  header.append(63 - (kMagicSize + 4 + header.size()) % 64, ' ');  // the data starts 64-aligned
-  header.push_back('\n');
-  const char prefix[4] = {1, 0, static_cast<char>(header.size() & 0xff),
-                          static_cast<char>(header.size() >> 8)};
-  write_atomically(path, [&](std::ostream& out) {
-    out.write(kMagic, kMagicSize);
-    out.write(prefix, sizeof(prefix));
-    out << header;
-    out.write(reinterpret_cast<const char*>(array.data.data()),
-              static_cast<std::streamsize>(array.data.size() * sizeof(float)));
-  });
+  write_atomically(path, [&](std::ostream& out) { write_array(out, array); });
 }
 
 }  // namespace soft

@@ -13,6 +13,14 @@ struct Array {
 };
 
 Array read_npy(const std::string& path);
+
+struct NamedArray {
+  std::string path;
+  Array array;
+};
+
+// All of them or none: no file appears or changes before every one is on the disk.
+void write_npy(const std::vector<NamedArray>& arrays);
 void write_npy(const std::string& path, const Array& array);
 
 // "2x3x224x224", for messages.

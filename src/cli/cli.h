@@ -3,7 +3,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
 
 namespace soft {
 
@@ -12,5 +11,6 @@ int run_command_line(int argc, const char* const* argv);
 // Each adds its subcommand; the callback it registers does the work and throws soft::Error on
 // failure.
 void add_models(CLI::App& app);
+void add_doctor(CLI::App& app);
 
 }  // namespace soft

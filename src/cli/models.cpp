@@ -2,7 +2,9 @@
 
 #include <memory>
 
+#include "base/log.h"
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "spec/cost.h"
 
 namespace soft {
@@ -13,31 +15,54 @@ struct Options {
   bool json = false;
 };
 
-void run(const Options& options) {
-  Json rows = Json::array();
-  if (!options.json)
-    fmt::print("{:<20} {:<10} {:>12} {:>8}\n", "name", "family", "params", "GMACs");
+struct Row {
+  std::string name;
+  std::string family;
+  int64_t params;
+  double gmacs;
+};
+
+std::vector<Row> rows_matching(const std::string& filter) {
+  std::vector<Row> rows;
   for (std::string_view name : model_names()) {
-    if (name.find(options.filter) == std::string_view::npos) continue;
+    if (name.find(filter) == std::string_view::npos) continue;
     const ModelSpec spec = find_model(name);
     const ModelCost cost = cost_of(spec, {spec.image_size, spec.image_size});
-    const double gmacs = static_cast<double>(cost.macs) / 1e9;
-    rows.push_back(
-        {{"name", name}, {"family", spec.family}, {"params", cost.params}, {"gmacs", gmacs}});
-    if (!options.json)
-      fmt::print("{:<20} {:<10} {:>12} {:>8.3f}\n", name, spec.family, cost.params, gmacs);
+    rows.push_back({spec.name, spec.family, cost.params, cost.gmacs()});
   }
-  if (options.json) fmt::print("{}\n", rows.dump());
+  return rows;
+}
+
+void print_rows_as_json(const std::vector<Row>& rows) {
+  Json json = Json::array();
+  for (const Row& row : rows) {
+    json.push_back(
+        {{"name", row.name}, {"family", row.family}, {"params", row.params}, {"gmacs", row.gmacs}});
+  }
+  print_json(json);
+}
+
+void print_table(const std::vector<Row>& rows) {
+  fmt::print("{:<20} {:<10} {:>12} {:>8}\n", "name", "family", "params", "GMACs");
+  for (const Row& row : rows) {
+    fmt::print("{:<20} {:<10} {:>12} {:>8.3f}\n", row.name, row.family, row.params, row.gmacs);
+  }
+}
+
+void run(const Options& options) {
+  const auto rows = rows_matching(options.filter);
+  if (rows.empty()) log("no model's name contains '{}'", options.filter);
+  options.json ? print_rows_as_json(rows) : print_table(rows);
 }
 
 }  // namespace
 
 void add_models(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("models", "List the models of the table");
+  CLI::App* command = add_command(app, {"models", "Look around", "List the models of the table",
+                                        "soft models\nsoft models norm --json"});
   command->add_option("filter", options->filter, "Only names that contain this");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer("Example: soft models norm");
+  add_json_flag(command, options->json);
   command->callback([options] { run(*options); });
 }
 

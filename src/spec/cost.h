@@ -27,6 +27,8 @@ struct ModelCost {
   int64_t macs_with_inverse = 0;
   int64_t weight_bytes = 0;      // float32, running statistics of BN included
   int64_t activation_bytes = 0;  // the largest set of tensors alive at once in one layer, batch 1
+
+  double gmacs() const { return 1e-9 * static_cast<double>(macs); }
 };
 
 ModelCost cost_of(const ModelSpec& spec, Grid image);

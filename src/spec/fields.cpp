@@ -212,11 +212,17 @@ void apply_setting(ModelSpec& spec, std::string_view text) {
   set_field(spec, text.substr(0, equals), text.substr(equals + 1));
 }
 
-Json to_json(const ModelSpec& spec) {
-  Json json{{"name", spec.name}, {"family", spec.family}};
+Json settings_of(const ModelSpec& spec) {
+  Json json = Json::object();
   for (const Field& field : fields()) {
     if (!is_shorthand(field.key)) json[std::string(field.key)] = field.get(spec);
   }
+  return json;
+}
+
+Json to_json(const ModelSpec& spec) {
+  Json json{{"name", spec.name}, {"family", spec.family}};
+  json.update(settings_of(spec));
   return json;
 }
 

@@ -74,7 +74,8 @@ struct AttentionSpec {
   int head_dim() const { return dim / heads; }
 };
 
-constexpr int kSmallestSide = 32;  // pixels; below this a pyramid runs out of grid
+constexpr int kSmallestSide = 32;     // pixels; below this a pyramid runs out of grid
+constexpr int kLargestSide = 16'384;  // pixels; keeps every count of the cost model in 64 bits
 
 // ---- The table of models (spec/table.cpp)
 std::vector<std::string_view> model_names();
@@ -101,7 +102,8 @@ void check_image(const ModelSpec& spec, Grid image);
 std::vector<std::string_view> field_names();
 void set_field(ModelSpec& spec, std::string_view key, std::string_view value);
 void apply_setting(ModelSpec& spec, std::string_view key_equals_value);
-Json to_json(const ModelSpec& spec);
+Json settings_of(const ModelSpec& spec);  // every key with its value, as text
+Json to_json(const ModelSpec& spec);      // name, family and settings
 ModelSpec spec_from_json(const Json& json, const std::string& what);
 
 }  // namespace soft

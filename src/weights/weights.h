@@ -54,6 +54,8 @@ struct Card {
   std::vector<double> std{0.229, 0.224, 0.225};
   double crop_fraction = 0.9;  // short side is resized to floor(size / fraction)
   Json extra;                  // recipe, metrics: carried along untouched
+
+  int short_side() const { return static_cast<int>(spec.image_size / crop_fraction); }
 };
 
 // The card stored in the file, or one inferred from the tensors' shapes. `model` names a table row

@@ -1,0 +1,43 @@
+#include "cli/command.h"
+
+#include <fmt/core.h>
+
+#include <sstream>
+
+#include "base/parallel.h"
+
+namespace soft {
+namespace {
+
+constexpr int kMostThreads = 1024;
+
+std::string indented(const std::string& lines) {
+  std::istringstream in(lines);
+  std::string text;
+  for (std::string line; std::getline(in, line);) text += "\n  " + line;
+  return text;
+}
+
+}  // namespace
+
+CLI::App* add_command(CLI::App& app, const CommandText& text) {
+  CLI::App* command = app.add_subcommand(text.name, text.what);
+  command->group(text.group);
+  command->set_help_flag("-h,--help", "Print this help");
+  command->add_option_function<int>("--threads", set_threads, "Threads to use (default: all cores)")
+      ->check(CLI::Range(1, kMostThreads).description(""))
+      ->type_name("N");
+  const bool several = text.examples.find('\n') != std::string::npos;
+  command->footer((several ? "Examples:" : "Example:") + indented(text.examples));
+  return command;
+}
+
+void add_json_flag(CLI::App* command, bool& json) {
+  command->add_flag("--json", json, "Print JSON");
+}
+
+void print_json(const Json& json) {
+  fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace soft
