@@ -1,0 +1,123 @@
+// Rooms may include only what the floor plan (docs/architecture.md) lets them include.
+#include <map>
+#include <regex>
+#include <set>
+
+#include "house/source.h"
+#include "support/support.h"
+
+namespace soft {
+namespace {
+
+using test::Source;
+using Rooms = std::set<std::string>;
+
+const Rooms kTorchRooms{"attention", "model", "train", "torch wing"};
+
+// clang-format off
+const std::map<std::string, Rooms> kArrows{
+    {"base",       {}},
+    {"kernels",    {"base"}},
+    {"spec",       {"base"}},
+    {"plot",       {"base"}},
+    {"image",      {"base", "kernels"}},
+    {"weights",    {"base", "spec"}},
+    {"data",       {"base", "image"}},
+    {"metric",     {"base", "data"}},
+    {"engine",     {"base", "spec", "weights", "image", "kernels"}},
+    {"serve",      {"base", "image", "spec", "engine"}},
+    {"study",      {"base", "spec", "plot", "engine"}},
+    {"attention",  {"base", "spec", "kernels"}},
+    {"model",      {"base", "spec", "weights", "attention"}},
+    {"train",      {"base", "spec", "weights", "data", "metric", "model"}},
+    {"wing",       {"base", "spec"}},
+    {"torch wing", {"base", "spec", "weights", "wing", "attention", "model", "train"}},
+    {"cli",        {"base", "kernels", "spec", "plot", "image", "weights", "data", "metric", "engine",
+                    "serve", "study", "wing"}},
+    {"",           {"base", "cli"}},  // main.cpp
+};
+// clang-format on
+
+// wing/torch_main.cpp is the far side of the door: it belongs to the library that links LibTorch.
+std::string room_of(const Source& source) {
+  return source.path.rfind("wing/torch_", 0) == 0 ? "torch wing" : source.room();
+}
+
+bool includes_torch(const std::string& line) {
+  static const std::regex pattern(R"(^\s*#\s*include\s*<(torch|ATen|c10|caffe2)/)");
+  return std::regex_search(line, pattern);
+}
+
+bool has_vector_code(const std::string& line) {
+  static const std::regex pattern(
+      R"(immintrin\.h|arm_neon\.h|hwy/highway\.h|\b_mm\d*_\w+|\bv(ld|st)1q_)");
+  return std::regex_search(line, pattern);
+}
+
+std::string room_included(const std::string& line) {
+  static const std::regex pattern(R"(^\s*#\s*include\s*"([a-z]+)/)");
+  std::smatch match;
+  return std::regex_search(line, match, pattern) ? match[1].str() : "";
+}
+
+std::string complaint_about(const std::string& room, const std::string& line) {
+  const std::string target = room_included(line);
+  if (!target.empty() && target != room && kArrows.at(room).count(target) == 0) {
+    return "new arrow " + room + " -> " + target;
+  }
+  if (includes_torch(line) && kTorchRooms.count(room) == 0) return "LibTorch in a light room";
+  if (has_vector_code(line) && room != "kernels") return "vector code outside kernels";
+  return "";
+}
+
+std::vector<std::string> complaints_about(const std::string& root) {
+  std::vector<std::string> complaints;
+  for (const Source& source : test::sources_below(root)) {
+    const std::string room = room_of(source);
+    if (kArrows.count(room) == 0) {
+      complaints.push_back(source.path + ": unknown room");
+      continue;
+    }
+    for (const std::string& line : source.lines) {
+      const std::string complaint = complaint_about(room, line);
+      if (!complaint.empty()) complaints.push_back(source.path + ": " + complaint);
+    }
+  }
+  return complaints;
+}
+
+TEST(Arrows, RoomsIncludeOnlyWhatTheFloorPlanAllows) {
+  EXPECT_THAT(complaints_about(SOFT_SOURCE_DIR "/src"), testing::IsEmpty());
+}
+
+TEST(Arrows, TheFloorPlanHasNoCircle) {
+  Rooms settled;
+  for (size_t round = 0; round < kArrows.size(); ++round) {
+    for (const auto& [room, targets] : kArrows) {
+      const bool ready =
+          std::includes(settled.begin(), settled.end(), targets.begin(), targets.end());
+      if (ready) settled.insert(room);
+    }
+  }
+  EXPECT_EQ(settled.size(), kArrows.size());
+}
+
+TEST(Arrows, AForbiddenIncludeIsNoticed) {
+  const test::TemporaryFolder folder;
+  const auto write = [&](const std::string& file, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(folder.path(file)).parent_path());
+    test::write_file(folder.path(file), text);
+  };
+  write("base/a.h", "#include \"spec/cost.h\"\n");
+  write("cli/b.cpp", "#include \"base/a.h\"\n#include <torch/torch.h>\n");
+  write("image/c.cpp", "auto x = _mm256_setzero_ps();\n");
+  write("utils/d.cpp", "\n");
+  write("kernels/e.cpp", "#include <hwy/highway.h>\n");
+  EXPECT_THAT(complaints_about(folder.path()),
+              testing::ElementsAre(
+                  "base/a.h: new arrow base -> spec", "cli/b.cpp: LibTorch in a light room",
+                  "image/c.cpp: vector code outside kernels", "utils/d.cpp: unknown room"));
+}
+
+}  // namespace
+}  // namespace soft
