@@ -84,7 +84,7 @@ class Draft {
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
-  const Descriptor file(path, O_RDONLY);
+  const Descriptor file(path, O_RDONLY | O_NONBLOCK);  // a pipe is refused below, not waited for
   if (!file.ok()) fail("cannot open '{}': {}", path, std::strerror(errno));
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) fail("cannot stat '{}': {}", path, std::strerror(errno));

@@ -2,9 +2,11 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <ostream>
-#include <regex>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicSize = 6;
+constexpr size_t kLongestHeader = 10'000;  // NumPy's own limit
 
 // Where the text header lies in the file: version 1.0 stores its length in two bytes, later ones in
 // four.
@@ -27,31 +30,42 @@ HeaderSpan header_span(const MappedFile& file) {
   if (file.size() < 12 || std::memcmp(p, kMagic, kMagicSize) != 0) {
     fail("'{}' is not an .npy file; write one with numpy.save", file.path());
   }
+  if (p[6] < 1 || p[6] > 3) fail("'{}' is .npy version {}, not 1 to 3", file.path(), p[6]);
   const bool short_form = p[6] == 1;
   const size_t begin = short_form ? 10 : 12;
   size_t size = p[8] | p[9] << 8;
   if (!short_form) size |= static_cast<size_t>(p[10]) << 16 | static_cast<size_t>(p[11]) << 24;
   if (size > file.size() - begin) fail("'{}' is truncated inside its header", file.path());
+  if (size > kLongestHeader) fail("'{}' has a header of {} bytes", file.path(), size);
   return {begin, size};
 }
 
+// The value of one entry of the header, a Python dictionary: 'key': 'text' or (tuple) or word.
 std::string header_value(const std::string& header, const std::string& key,
                          const std::string& path) {
-  const std::regex pattern("'" + key + "'\\s*:\\s*('[^']*'|\\([^)]*\\)|True|False)");
-  std::smatch match;
-  if (!std::regex_search(header, match, pattern)) {
-    fail("'{}' has no '{}' in its .npy header", path, key);
-  }
-  return match[1];
+  const std::string label = "'" + key + "':";  // as numpy.save spells it
+  const size_t found = header.find(label);
+  if (found == std::string::npos) fail("'{}' has no {} in its .npy header", path, label);
+  const size_t begin = std::min(header.find_first_not_of(' ', found + label.size()), header.size());
+  const char first = begin < header.size() ? header[begin] : ' ';
+  const bool word = first != '(' && first != '\'';
+  const size_t end = header.find_first_of(first == '(' ? ")" : word ? ",}" : "'", begin + 1);
+  if (end == std::string::npos) fail("'{}' has an unfinished {} in its header", path, label);
+  return header.substr(begin, end - begin + (word ? 0 : 1));
 }
 
+// "(2, 3)", "(7,)" or "()".
 std::vector<int64_t> parse_shape(const std::string& text, const std::string& path) {
+  if (text.front() != '(') fail("'{}' has a bad shape {}", path, text);
   std::vector<int64_t> shape;
-  const std::regex number("[0-9]+");
-  for (auto it = std::sregex_iterator(text.begin(), text.end(), number);
-       it != std::sregex_iterator(); ++it) {
-    if (it->length() > 15) fail("'{}' has an absurd shape {}", path, text);
-    shape.push_back(std::stoll(it->str()));
+  std::istringstream sides(text.substr(1, text.size() - 2));
+  for (std::string side; std::getline(sides >> std::ws, side, ',');) {
+    int64_t value = -1;
+    const auto [end, code] = std::from_chars(side.data(), side.data() + side.size(), value);
+    if (code != std::errc() || value < 0 || end != side.data() + side.size()) {
+      fail("'{}' has a bad shape {}", path, text);
+    }
+    shape.push_back(value);
   }
   return shape;
 }
