@@ -1,0 +1,58 @@
+#include "image/codec.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "image/decoder.h"
+#include "image/exif.h"
+#include "image/format.h"
+
+namespace soft {
+namespace {
+
+constexpr const char* kReadable = "JPEG, PNG and WebP are read";
+
+Image decode(const FormatName& format, const ImageBytes& file) {
+  switch (format.format) {
+    case Format::kJpeg:
+      return decode_jpeg(file);
+    case Format::kPng:
+      return decode_png(file);
+    case Format::kWebp:
+      return decode_webp(file);
+    case Format::kUnsupported:
+      break;
+  }
+  if (format.name.empty()) fail("'{}': not a picture ({})", file.name, kReadable);
+  fail("'{}': unsupported format {} ({})", file.name, format.name, kReadable);
+}
+
+}  // namespace
+
+void check_size(int64_t width, int64_t height, const std::string& name) {
+  if (width <= 0 || height <= 0) fail("'{}': a picture of {}x{} pixels", name, width, height);
+  if (width > kMaxImagePixels / height) {
+    fail("'{}': {}x{} pixels are more than the {} that are read; make it smaller", name, width,
+         height, kMaxImagePixels);
+  }
+}
+
+Image decode_image(const uint8_t* bytes, size_t size, const std::string& name,
+                   const DecodeOptions& options) {
+  if (size == 0) fail("'{}': empty file", name);
+  if (size > kMaxImageBytes) {
+    fail("'{}': {} bytes are more than the {} that are read; make it smaller", name, size,
+         kMaxImageBytes);
+  }
+  const FormatName format = format_of(bytes, size);
+  Image image = decode(format, {bytes, size, name});
+  if (!options.upright) return image;
+  const int orientation = exif_orientation(format.format, bytes, size);
+  return orientation == 1 ? image : upright(image, orientation);
+}
+
+Image read_image(const std::string& path, const DecodeOptions& options) {
+  const MappedFile file(path);
+  return decode_image(file.data(), file.size(), path, options);
+}
+
+}  // namespace soft
