@@ -1,0 +1,173 @@
+// The plain form of kernels/soft_attention.h: every array in full, derivatives term by term.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "kernels/plain/gaussian.h"
+#include "kernels/plain/gemm.h"
+#include "kernels/soft_attention.h"
+
+namespace soft::plain {
+
+template <class T>
+struct SoftCase {
+  int64_t n, m, d;
+  std::vector<T> q;              // [n, d], not yet scaled
+  std::vector<T> v;              // [n, d]
+  std::vector<T> landmark;       // [m, d]
+  std::vector<T> token_mask;     // [n], or empty
+  std::vector<T> landmark_mask;  // [m], or empty
+  T scale = 1;
+  bool norm = false;
+
+  bool real(int64_t i, int64_t j) const {
+    return (token_mask.empty() || token_mask[i] != 0) &&
+           (landmark_mask.empty() || landmark_mask[j] != 0);
+  }
+};
+
+template <class T>
+std::vector<T> cross_kernel(const SoftCase<T>& c) {
+  std::vector<T> k(c.n * c.m);
+  gaussian<T>({c.n, c.m, c.d}, c.q.data(), c.scale, c.landmark.data(), k.data());
+  for (int64_t i = 0; i < c.n; ++i) {
+    for (int64_t j = 0; j < c.m; ++j) k[i * c.m + j] *= c.real(i, j) ? 1 : 0;
+  }
+  return k;
+}
+
+template <class T>
+std::vector<T> landmark_kernel(const SoftCase<T>& c) {
+  std::vector<T> a(c.m * c.m);
+  const T* mask = c.landmark_mask.empty() ? nullptr : c.landmark_mask.data();
+  gaussian_self(c.m, c.d, c.landmark.data(), mask, a.data());
+  return a;
+}
+
+// e = D^-½ with `norm`, otherwise ones: N = e∘X∘eᵀ in both cases.
+template <class T>
+std::vector<T> degree_factor(const SoftCase<T>& c, const std::vector<T>& a) {
+  std::vector<T> e(c.m, T(1));
+  for (int64_t i = 0; c.norm && i < c.m; ++i) {
+    T degree = 0;
+    for (int64_t j = 0; j < c.m; ++j) degree += a[i * c.m + j];
+    e[i] = 1 / std::sqrt(degree);
+  }
+  return e;
+}
+
+template <class T>
+std::vector<T> core_of(const SoftCase<T>& c, const std::vector<T>& a, const std::vector<T>& x) {
+  const std::vector<T> e = degree_factor(c, a);
+  std::vector<T> core(c.m * c.m);
+  for (int64_t i = 0; i < c.m; ++i) {
+    for (int64_t j = 0; j < c.m; ++j) core[i * c.m + j] = e[i] * x[i * c.m + j] * e[j];
+  }
+  return core;
+}
+
+// S = KᵀV [m, d]
+template <class T>
+std::vector<T> gather(const SoftCase<T>& c, const std::vector<T>& k, const std::vector<T>& v) {
+  std::vector<T> s(c.m * c.d);
+  gemm<T>({c.m, c.d, c.n}, {k.data(), c.m, true}, {v.data(), c.d}, s.data(), c.d);
+  return s;
+}
+
+// N·S [m, d]
+template <class T>
+std::vector<T> mix(const SoftCase<T>& c, const std::vector<T>& core, const std::vector<T>& s) {
+  std::vector<T> mixed(c.m * c.d);
+  gemm<T>({c.m, c.d, c.m}, {core.data(), c.m}, {s.data(), c.d}, mixed.data(), c.d);
+  return mixed;
+}
+
+// K·M [n, d]
+template <class T>
+std::vector<T> scatter(const SoftCase<T>& c, const std::vector<T>& k, const std::vector<T>& mixed) {
+  std::vector<T> y(c.n * c.d);
+  gemm<T>({c.n, c.d, c.m}, {k.data(), c.m}, {mixed.data(), c.d}, y.data(), c.d);
+  return y;
+}
+
+// Y [n, d], given the inverse X [m, m] of the landmark kernel.
+template <class T>
+std::vector<T> soft_attention(const SoftCase<T>& c, const std::vector<T>& x) {
+  const std::vector<T> k = cross_kernel(c);
+  const std::vector<T> core = core_of(c, landmark_kernel(c), x);
+  return scatter(c, k, mix(c, core, gather(c, k, c.v)));
+}
+
+template <class T>
+struct SoftGradients {
+  std::vector<T> q, v, landmark;  // [n, d], [n, d], [m, d]
+};
+
+// Adds weight · d(exponent)/d(q_i, l_j) for the exponent -½|s·q_i - l_j|².
+template <class T>
+void pull(const SoftCase<T>& c, T weight, const T* from, T scale, const T* to, T* grad_from,
+          T* grad_to) {
+  for (int64_t t = 0; t < c.d; ++t) {
+    const T difference = scale * from[t] - to[t];
+    grad_from[t] -= weight * scale * difference;
+    grad_to[t] += weight * difference;
+  }
+}
+
+// dA [m, m] from dN, through the one-shot inverse and, with `norm`, through D.
+template <class T>
+std::vector<T> kernel_gradient(const SoftCase<T>& c, const std::vector<T>& a,
+                               const std::vector<T>& x, const std::vector<T>& grad_core) {
+  const int64_t m = c.m;
+  const std::vector<T> e = degree_factor(c, a);
+  std::vector<T> grad_x(m * m), half(m * m), grad_a(m * m), grad_e(m);
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < m; ++j) {
+      grad_x[i * m + j] = e[i] * grad_core[i * m + j] * e[j];
+      grad_e[i] += grad_core[i * m + j] * x[i * m + j] * e[j];
+      grad_e[j] += grad_core[i * m + j] * x[i * m + j] * e[i];
+    }
+  }
+  gemm<T>({m, m, m, -1}, {x.data(), m, true}, {grad_x.data(), m}, half.data(), m);
+  gemm<T>({m, m, m}, {half.data(), m}, {x.data(), m, true}, grad_a.data(), m);
+  for (int64_t i = 0; c.norm && i < m; ++i) {
+    const T grad_degree = -grad_e[i] * e[i] * e[i] * e[i] / 2;
+    for (int64_t j = 0; j < m; ++j) grad_a[i * m + j] += grad_degree;
+  }
+  return grad_a;
+}
+
+template <class T>
+SoftGradients<T> soft_attention_backward(const SoftCase<T>& c, const std::vector<T>& x,
+                                         const std::vector<T>& grad_y) {
+  const int64_t n = c.n, m = c.m, d = c.d;
+  const std::vector<T> k = cross_kernel(c), a = landmark_kernel(c), core = core_of(c, a, x);
+  const std::vector<T> s = gather(c, k, c.v), mixed = mix(c, core, s);
+  const std::vector<T> t = gather(c, k, grad_y), u = mix(c, core, t);
+  SoftGradients<T> grad{std::vector<T>(n * d), scatter(c, k, u), std::vector<T>(m * d)};
+  std::vector<T> grad_k(n * m), grad_core(m * m);
+  gemm<T>({n, m, d}, {grad_y.data(), d}, {mixed.data(), d, true}, grad_k.data(), m);
+  gemm<T>({n, m, d, 1, 1}, {c.v.data(), d}, {u.data(), d, true}, grad_k.data(), m);
+  gemm<T>({m, m, d}, {t.data(), d}, {s.data(), d, true}, grad_core.data(), m);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < m; ++j) {
+      const T value = k[i * m + j];
+      if (value == 1) continue;
+      pull(c, value * grad_k[i * m + j], &c.q[i * d], c.scale, &c.landmark[j * d], &grad.q[i * d],
+           &grad.landmark[j * d]);
+    }
+  }
+  const std::vector<T> grad_a = kernel_gradient(c, a, x, grad_core);
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < m; ++j) {
+      const T value = a[i * m + j];  // 0 where dropped, 1 on the diagonal
+      if (value == 1) continue;
+      pull(c, value * grad_a[i * m + j], &c.landmark[i * d], T(1), &c.landmark[j * d],
+           &grad.landmark[i * d], &grad.landmark[j * d]);
+    }
+  }
+  return grad;
+}
+
+}  // namespace soft::plain
