@@ -2,14 +2,18 @@
 
 #include <cmath>
 
-#include "base/error.h"
-
 namespace soft {
 namespace {
 
 bool is_square(int value) {
   const int root = static_cast<int>(std::lround(std::sqrt(value)));
   return root * root == value;
+}
+
+void check_range(std::string_view key, int value, int least, int most) {
+  if (value < least || value > most) {
+    fail_usage("{}={} must lie in {}..{}", key, value, least, most);
+  }
 }
 
 bool is_last_of_pyramid(const ModelSpec& spec, int stage) { return spec.pyramid && stage == 3; }
@@ -80,20 +84,21 @@ Grid stage_grid(const ModelSpec& spec, int stage, Grid image) {
 }
 
 void validate(const AttentionSpec& spec) {
-  if (spec.dim < 1 || spec.heads < 1 || spec.dim % spec.heads != 0) {
+  check_range("dims", spec.dim, 1, 16'384);
+  check_range("heads", spec.heads, 1, spec.dim);
+  if (spec.dim % spec.heads != 0) {
     fail_usage("{} channels cannot be split into {} heads; choose a divisor", spec.dim, spec.heads);
   }
-  if (spec.ratio < 1) fail_usage("ratio={} must be at least 1", spec.ratio);
+  check_range("ratios", spec.ratio, 1, 1024);
+  check_range("value_kernels", spec.value_kernel, 0, 255);
   if (spec.value_kernel != 0 && spec.value_kernel % 2 == 0) {
     fail_usage("value kernel {} must be odd (or 0 for none)", spec.value_kernel);
   }
-  if (spec.newton_steps < 1 || spec.newton_steps > 200) {
-    fail_usage("newton_steps={} must lie in 1..200", spec.newton_steps);
-  }
+  check_range("newton_steps", spec.newton_steps, 1, 200);
   if (!(spec.epsilon >= 0 && spec.epsilon <= 1)) {
     fail_usage("epsilon={} must lie in 0..1", spec.epsilon);
   }
-  if (spec.landmarks < 0) fail_usage("landmarks={} must not be negative", spec.landmarks);
+  check_range("landmarks", spec.landmarks, 0, 65'536);
   const bool pooled = spec.sampler == Sampler::kConv || spec.sampler == Sampler::kAvg;
   if (uses_landmarks(spec.mechanism) && pooled && !spec.sequence && !is_square(spec.landmarks)) {
     const int root = static_cast<int>(std::lround(std::sqrt(spec.landmarks)));
@@ -112,48 +117,49 @@ void validate(const ModelSpec& spec) {
     fail_usage("a {} model has {} stage(s), not {}", spec.pyramid ? "pyramid" : "flat", wanted,
                spec.stages.size());
   }
-  if (spec.classes < 1) fail_usage("classes={} must be at least 1", spec.classes);
-  if (spec.mlp_ratio < 1) fail_usage("mlp_ratio={} must be at least 1", spec.mlp_ratio);
-  if (spec.stem_dim < 1) fail_usage("stem_dim={} must be at least 1", spec.stem_dim);
-  for (int stride : spec.stem_strides) {
-    if (stride < 1) fail_usage("a stem stride of {} must be at least 1", stride);
-  }
-  if (!spec.pyramid && spec.patch < 1) fail_usage("patch={} must be at least 1", spec.patch);
+  check_range("image_size", spec.image_size, kSmallestSide, kLargestSide);
+  check_range("classes", spec.classes, 1, 1'000'000);
+  check_range("mlp_ratio", spec.mlp_ratio, 1, 64);
+  check_range("stem_dim", spec.stem_dim, 1, 16'384);
+  check_range("patch", spec.patch, 1, 1024);
+  for (int stride : spec.stem_strides) check_range("stem_strides", stride, 1, 64);
   if (spec.pyramid && !spec.class_token && spec.stage4 == Stage4::kSoftmax) {
     fail_usage("class_token=off needs stage4=soft; the released stage 4 reads its class token");
   }
   for (size_t s = 0; s < wanted; ++s) {
-    if (spec.stages[s].depth < 1) fail_usage("depth of stage {} must be at least 1", s + 1);
+    check_range("depths", spec.stages[s].depth, 1, 1000);
     validate(attention_of(spec, static_cast<int>(s)));
   }
-  check_image(spec, {spec.image_size, spec.image_size});
+  check_image(spec, {spec.image_size, spec.image_size}, Fault::kUsage);
 }
 
-void check_image(const ModelSpec& spec, Grid image) {
+void check_image(const ModelSpec& spec, Grid image, Fault blame) {
+  const auto refuse = [&](const std::string& reason) {
+    throw Error(blame, fmt::format("an image of {}x{} pixels {}", image.h, image.w, reason));
+  };
   if (image.h < kSmallestSide || image.w < kSmallestSide) {
-    fail("image of {}x{} pixels is too small; {} needs at least {} per side", image.h, image.w,
-         spec.name, kSmallestSide);
+    refuse(fmt::format("is too small; {} needs at least {} per side", spec.name, kSmallestSide));
   }
-  for (size_t s = 0; s < spec.stages.size(); ++s) {
-    const Grid grid = stage_grid(spec, static_cast<int>(s), image);
-    const AttentionSpec attention = attention_of(spec, static_cast<int>(s));
-    if (grid.size() < 1) {
-      fail("image of {}x{} pixels leaves no token in stage {}; use a larger one", image.h, image.w,
-           s + 1);
-    }
+  if (image.h > kLargestSide || image.w > kLargestSide) {
+    refuse(fmt::format("is too large; at most {} per side are read", kLargestSide));
+  }
+  for (int s = 0; s < static_cast<int>(spec.stages.size()); ++s) {
+    const Grid grid = stage_grid(spec, s, image);
+    if (grid.size() < 1)
+      refuse(fmt::format("leaves no token in stage {}; use a larger one", s + 1));
+    const AttentionSpec attention = attention_of(spec, s);
     if (!uses_landmarks(attention.mechanism)) continue;
     if (attention.landmarks > grid.size()) {
-      fail_usage(
-          "landmarks={} exceeds the {} tokens of stage {} at {}x{} pixels; use fewer landmarks "
-          "or a larger image",
-          attention.landmarks, grid.size(), s + 1, image.h, image.w);
+      refuse(
+          fmt::format("has {} tokens in stage {}, fewer than landmarks={}; use fewer landmarks "
+                      "or a larger image",
+                      grid.size(), s + 1, attention.landmarks));
     }
     if (attention.landmarks == 0 && (grid.h < attention.ratio || grid.w < attention.ratio)) {
-      fail(
-          "stage {} has a {}x{} grid at {}x{} pixels, smaller than its {}x{} sampling window; use "
-          "a "
-          "larger image",
-          s + 1, grid.h, grid.w, image.h, image.w, attention.ratio, attention.ratio);
+      refuse(
+          fmt::format("has {}x{} tokens in stage {}, smaller than the {}x{} sampling window; "
+                      "use a larger image",
+                      grid.h, grid.w, s + 1, attention.ratio, attention.ratio));
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/grid.h"
 #include "base/json.h"
 #include "spec/names.h"
@@ -75,7 +76,7 @@ struct AttentionSpec {
 };
 
 constexpr int kSmallestSide = 32;     // pixels; below this a pyramid runs out of grid
-constexpr int kLargestSide = 16'384;  // pixels; keeps every count of the cost model in 64 bits
+constexpr int kLargestSide = 16'384;  // pixels; keeps the counts of the cost model in 64 bits
 
 // ---- The table of models (spec/table.cpp)
 std::vector<std::string_view> model_names();
@@ -96,7 +97,8 @@ Grid stage_grid(const ModelSpec& spec, int stage,
 void validate(const ModelSpec& spec);
 void validate(const AttentionSpec& spec);
 // Throws when this image size cannot run: under 32 px, or fewer tokens than fixed landmarks.
-void check_image(const ModelSpec& spec, Grid image);
+// `blame` says whether a picture is at fault or the request.
+void check_image(const ModelSpec& spec, Grid image, Fault blame = Fault::kWorld);
 
 // ---- Settings (spec/fields.cpp): the same keys on the command line (--set key=value) and in JSON
 std::vector<std::string_view> field_names();

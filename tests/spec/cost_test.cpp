@@ -1,0 +1,101 @@
+#include "spec/cost.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "support/support.h"
+
+namespace soft {
+namespace {
+
+ModelSpec changed(const char* model, std::initializer_list<const char*> settings) {
+  ModelSpec spec = find_model(model);
+  for (const char* setting : settings) apply_setting(spec, setting);
+  validate(spec);
+  return spec;
+}
+
+ModelCost cost(const ModelSpec& spec) { return cost_of(spec, {spec.image_size, spec.image_size}); }
+
+TEST(Cost, TheWholeIsTheSumOfItsParts) {
+  for (std::string_view name : model_names()) {
+    const ModelCost whole = cost(find_model(name));
+    int64_t params = whole.head_params;
+    int64_t macs = whole.head_macs;
+    int64_t inverse = 0;
+    for (const StageCost& stage : whole.stages) {
+      params += stage.params;
+      macs += stage.macs;
+      inverse += stage.inverse_macs;
+    }
+    EXPECT_EQ(whole.params, params) << name;
+    EXPECT_EQ(whole.macs, macs) << name;
+    EXPECT_EQ(whole.macs_with_inverse, macs + inverse) << name;
+  }
+}
+
+TEST(Cost, ParametersDoNotDependOnTheImage) {
+  for (std::string_view name : model_names()) {
+    const ModelSpec spec = find_model(name);
+    EXPECT_EQ(cost_of(spec, {64, 96}).params, cost_of(spec, {320, 256}).params) << name;
+  }
+}
+
+TEST(Cost, WithFixedLandmarksMacsGrowLinearlyWithTheTokens) {
+  const ModelSpec spec = changed("vit-small-384x12", {"landmarks=49"});
+  const auto macs = [&](int64_t side) {
+    return static_cast<double>(cost_of(spec, {side, side}).macs);
+  };
+  const double exponent = std::log(macs(1792) / macs(896)) / std::log(4.0);
+  EXPECT_NEAR(exponent, 1, 0.01);
+}
+
+TEST(Cost, WithSoftmaxMacsGrowFasterThanTheTokens) {
+  const ModelSpec spec = changed("vit-small-384x12", {"attention=softmax"});
+  const auto macs = [&](int64_t side) {
+    return static_cast<double>(cost_of(spec, {side, side}).macs);
+  };
+  EXPECT_GT(std::log(macs(1792) / macs(896)) / std::log(4.0), 1.5);
+}
+
+TEST(Cost, TheInverseCosts40TimesTheCubeOfTheLandmarksPerHead) {
+  const ModelCost tiny = cost(find_model("soft-tiny"));
+  EXPECT_EQ(tiny.stages[0].inverse_macs, 40 * 49 * 49 * 49 * 2);
+  EXPECT_EQ(tiny.stages[2].inverse_macs, int64_t{40} * 49 * 49 * 49 * 10 * 3);
+  EXPECT_EQ(tiny.stages[3].inverse_macs, 0);
+  EXPECT_EQ(cost(changed("soft-tiny", {"inverse=exact"})).macs_with_inverse, tiny.macs);
+}
+
+TEST(Cost, TheValuePathIsOneKernelPerHead) {
+  const int64_t with = cost(find_model("soft-tiny")).params;
+  const int64_t without = cost(changed("soft-tiny", {"value_path=off"})).params;
+  EXPECT_EQ(with - without, 1 * 2 * 81 + 2 * 4 * 25 + 3 * 10 * 9);
+}
+
+TEST(Cost, SoftmaxNeedsAKeyProjectionThatSoftSaves) {
+  const int64_t soft = cost(changed("vit-small-384x12", {"sampler=avg", "value_path=off"})).params;
+  const int64_t softmax =
+      cost(changed("vit-small-384x12", {"attention=softmax", "value_path=off"})).params;
+  EXPECT_EQ(softmax - soft, 12 * (384 * 384 + 384));
+}
+
+TEST(Cost, NormalisationAddsNothing) {
+  EXPECT_EQ(cost(find_model("soft-tiny-norm")).params, cost(find_model("soft-tiny")).params);
+  EXPECT_EQ(cost(find_model("soft-tiny-norm")).macs, cost(find_model("soft-tiny")).macs);
+}
+
+TEST(Cost, WeightsTakeFourBytesAParameterAndAFewForRunningStatistics) {
+  const ModelCost tiny = cost(find_model("soft-tiny"));
+  const int64_t batch_norm_channels = 32 + 32 + 64 + 128 + 320 + 512;
+  EXPECT_EQ(tiny.weight_bytes, 4 * (tiny.params + 2 * batch_norm_channels));
+}
+
+TEST(Cost, ActivationsGrowWithTheImageButNotWithTheDepth) {
+  const ModelSpec tiny = find_model("soft-tiny");
+  EXPECT_GT(cost_of(tiny, {448, 448}).activation_bytes, cost_of(tiny, {224, 224}).activation_bytes);
+  EXPECT_EQ(cost(changed("soft-tiny", {"depths=4,4,4,4"})).activation_bytes,
+            cost(tiny).activation_bytes);
+}
+
+}  // namespace
+}  // namespace soft
