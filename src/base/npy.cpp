@@ -130,6 +130,7 @@ Array read_npy(const std::string& path) {
 
 void write_npy(const std::vector<NamedArray>& arrays) {
   std::vector<FileWriter> files;
+  files.reserve(arrays.size());
   for (const NamedArray& named : arrays) {
     files.push_back({named.path, [&named](std::ostream& out) { write_array(out, named.array); }});
   }
