@@ -26,6 +26,7 @@ void add_commands(CLI::App& app) {
   app.footer(kExamples);
   add_models(app);
   add_doctor(app);
+  add_data(app);
 }
 
 // Views into names that CLI11 keeps for as long as the app lives.

@@ -1,0 +1,56 @@
+// Labelled pictures, wherever they come from. A data set is a plain struct: what is known about it
+// and one function that loads a picture. Sources make one, decorators turn one into another.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "image/image.h"
+#include "image/transform.h"
+
+namespace soft {
+
+enum class Split { kTrain, kValidation };
+
+struct Dataset {
+  std::string name;                  // as asked for: "cifar10", "folder:flowers"
+  std::vector<std::string> classes;  // class index -> name
+  std::vector<int> labels;           // one class index per picture
+  int native_size = 0;               // side of its square pictures; 0: photos of any size
+  bool mirrors = true;               // a mirrored picture still belongs to its class
+  std::array<float, 3> mean = Preprocessing{}.mean;
+  std::array<float, 3> std = Preprocessing{}.std;
+
+  // Both may be called from any thread. `load` throws Error for a picture that cannot be read.
+  std::function<Image(int64_t index)> load;
+  std::function<std::string(int64_t index)> describe;  // the file, or set and number
+
+  int64_t size() const { return static_cast<int64_t>(labels.size()); }
+  int64_t class_count() const { return static_cast<int64_t>(classes.size()); }
+};
+
+struct DataRequest {
+  std::string spec;  // cifar10[:DIR], mnist, fashion-mnist, idx:DIR, folder:DIR, shapes
+  Split split = Split::kTrain;
+  int64_t limit = 0;  // at most so many pictures; 0: all
+  int size = 32;      // side at which `shapes` draws; the other sets have their own
+  uint64_t seed = 0;  // of `shapes`
+};
+
+// Everything that can be known to be wrong before the first picture is read is an Error here.
+Dataset open_dataset(const DataRequest& request);
+
+// A decorator: `count` pictures drawn evenly at random, always the same ones.
+Dataset limited(Dataset dataset, int64_t count);
+
+// What a model trained on this set at this input size expects of any picture.
+Preprocessing preprocessing_of(const Dataset& dataset, int size);
+
+// The picture as evaluation sees it: sets with a native size are taken whole (resized only when
+// the input size differs), photos get the evaluation crop.
+Image fit(Image image, const Dataset& dataset, const Preprocessing& preprocessing);
+
+}  // namespace soft

@@ -1,0 +1,131 @@
+// A folder of pictures in ImageNet's layout. Whether a file is a picture shows when it is read.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "data/natural.h"
+#include "data/source.h"
+#include "image/codec.h"
+
+namespace soft {
+namespace fs = std::filesystem;
+namespace {
+
+struct Files {
+  std::vector<std::string> folders;  // one per class
+  std::vector<std::string> names;    // of all pictures, inside their class's folder
+  std::vector<int> labels;
+
+  std::string path(int64_t index) const { return folders[labels[index]] + "/" + names[index]; }
+};
+
+// Calls the body, turning the library's errors into ours.
+template <class Body>
+void walk(const fs::path& folder, const Body& body) {
+  try {
+    body();
+  } catch (const fs::filesystem_error& error) {
+    fail("cannot read folder '{}': {}", folder.string(), error.code().message());
+  }
+}
+
+std::vector<std::string> class_folders(const fs::path& folder) {
+  std::vector<std::string> names;
+  walk(folder, [&] {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.is_directory()) names.push_back(entry.path().filename().string());
+    }
+  });
+  std::sort(names.begin(), names.end(), natural_less);
+  return names;
+}
+
+std::vector<std::string> files_below(const fs::path& folder) {
+  constexpr auto kFollow = fs::directory_options::follow_directory_symlink;
+  std::vector<std::string> names;
+  walk(folder, [&] {
+    for (const auto& entry : fs::recursive_directory_iterator(folder, kFollow)) {
+      if (entry.is_regular_file()) {
+        names.push_back(entry.path().string().substr(folder.string().size() + 1));
+      }
+    }
+  });
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// The classes are those of train/, so that both splits agree; evaluation alone needs no train/.
+std::vector<std::string> find_classes(const fs::path& root, Split split) {
+  const fs::path train = root / "train";
+  const fs::path val = root / "val";
+  const fs::path wanted = split == Split::kTrain ? train : val;
+  if (!fs::is_directory(wanted)) {
+    fail("no folder '{}'; pictures belong in {}/train/CLASS/ and {}/val/CLASS/", wanted.string(),
+         root.string(), root.string());
+  }
+  const bool trainable = fs::is_directory(train);
+  const std::vector<std::string> classes = class_folders(trainable ? train : val);
+  if (classes.empty()) fail("no class folders in '{}'", (trainable ? train : val).string());
+  if (!fs::is_directory(val)) return classes;
+  for (const std::string& name : class_folders(val)) {
+    if (std::find(classes.begin(), classes.end(), name) == classes.end()) {
+      fail("class '{}' is in '{}' but not in '{}'", name, val.string(), train.string());
+    }
+  }
+  return classes;
+}
+
+Files list_files(const fs::path& folder, const std::vector<std::string>& classes, Split split) {
+  Files files;
+  for (size_t label = 0; label < classes.size(); ++label) {
+    const fs::path inside = folder / classes[label];
+    files.folders.push_back(inside.string());
+    std::vector<std::string> names;
+    if (fs::is_directory(inside)) names = files_below(inside);
+    if (names.empty() && split == Split::kTrain) {
+      fail("class folder '{}' is empty; fill or remove it", inside.string());
+    }
+    files.labels.insert(files.labels.end(), names.size(), static_cast<int>(label));
+    std::move(names.begin(), names.end(), std::back_inserter(files.names));
+  }
+  if (files.names.empty()) fail("no pictures in '{}'", folder.string());
+  return files;
+}
+
+// Lines "folder readable name"; folders that are not listed keep their own name.
+void rename_classes(const fs::path& file, std::vector<std::string>& classes) {
+  if (!fs::is_regular_file(file)) return;
+  std::map<std::string, std::string> readable;
+  std::istringstream lines(read_text(file.string()));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string folder;
+    std::string name;
+    if (words >> folder >> std::ws && std::getline(words, name)) readable[folder] = name;
+  }
+  for (std::string& name : classes) {
+    const auto found = readable.find(name);
+    if (found != readable.end()) name = found->second;
+  }
+}
+
+}  // namespace
+
+Dataset open_folder(const std::string& folder, Split split) {
+  const fs::path root(folder);
+  Dataset dataset;
+  dataset.classes = find_classes(root, split);
+  const fs::path pictures = root / (split == Split::kTrain ? "train" : "val");
+  auto files = std::make_shared<Files>(list_files(pictures, dataset.classes, split));
+  dataset.labels = files->labels;
+  rename_classes(root / "classes.txt", dataset.classes);
+  dataset.load = [files](int64_t index) { return read_image(files->path(index)); };
+  dataset.describe = [files](int64_t index) { return files->path(index); };
+  return dataset;
+}
+
+}  // namespace soft
