@@ -1,0 +1,96 @@
+#include "data/source.h"
+#include "data/toy.h"
+
+namespace soft {
+namespace {
+
+using test::error_of;
+using test::solid;
+using test::write_png;
+
+class Folder : public testing::Test {
+ protected:
+  void add(const std::string& file, uint8_t red = 0) {
+    write_png(folder_.path(file), solid(3, 2, red, 0, 0));
+  }
+  Dataset open(Split split) { return open_folder(folder_.path(), split); }
+  std::string error(Split split) {
+    return error_of([&] { open(split); });
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(Folder, ClassesAreInNaturalOrderAndFilesInTheOrderOfTheirNames) {
+  add("train/class10/x.png", 1);
+  add("train/class9/b.png", 2);
+  add("train/class9/a.png", 3);
+  add("train/class9/deeper/c.png", 4);
+  const Dataset dataset = open(Split::kTrain);
+  EXPECT_THAT(dataset.classes, testing::ElementsAre("class9", "class10"));
+  EXPECT_THAT(dataset.labels, testing::ElementsAre(0, 0, 0, 1));
+  std::vector<int> reds;
+  for (int64_t i = 0; i < 4; ++i) reds.push_back(dataset.load(i).rgb[0]);
+  EXPECT_THAT(reds, testing::ElementsAre(3, 2, 4, 1));
+  EXPECT_THAT(dataset.describe(3), testing::EndsWith("train/class10/x.png"));
+  EXPECT_EQ(dataset.native_size, 0);
+}
+
+TEST_F(Folder, WhatAFileIsShowsWhenItIsRead) {
+  add("train/a/one");
+  test::write_file(folder_.path("train/a/notes.png"), "not a picture");
+  const Dataset dataset = open(Split::kTrain);
+  ASSERT_EQ(dataset.size(), 2);
+  EXPECT_EQ(dataset.load(1).width, 3);
+  EXPECT_THAT(error_of([&] { dataset.load(0); }), testing::HasSubstr("notes.png"));
+}
+
+TEST_F(Folder, EvaluationAloneNeedsNoTrainingFolder) {
+  add("val/b/1.png");
+  add("val/a/1.png");
+  EXPECT_THAT(open(Split::kValidation).classes, testing::ElementsAre("a", "b"));
+  EXPECT_THAT(error(Split::kTrain), testing::HasSubstr("train'; pictures belong in"));
+}
+
+TEST_F(Folder, ValidationTakesItsClassesFromTraining) {
+  add("train/a/1.png");
+  add("train/b/1.png");
+  add("val/b/1.png");
+  const Dataset dataset = open(Split::kValidation);
+  EXPECT_THAT(dataset.classes, testing::ElementsAre("a", "b"));
+  EXPECT_THAT(dataset.labels, testing::ElementsAre(1));
+}
+
+TEST_F(Folder, AClassOnlyInValidationIsAnError) {
+  add("train/a/1.png");
+  add("val/stranger/1.png");
+  for (Split split : {Split::kTrain, Split::kValidation}) {
+    EXPECT_THAT(error(split), testing::HasSubstr("class 'stranger' is in"));
+  }
+}
+
+TEST_F(Folder, EmptyClassesAndEmptyFoldersAreErrors) {
+  std::filesystem::create_directories(folder_.path("train"));
+  EXPECT_THAT(error(Split::kTrain), testing::HasSubstr("no class folders"));
+  add("train/full/1.png");
+  std::filesystem::create_directories(folder_.path("train/hollow"));
+  EXPECT_THAT(error(Split::kTrain), testing::HasSubstr("hollow' is empty"));
+  std::filesystem::create_directories(folder_.path("val/full"));
+  EXPECT_THAT(error(Split::kValidation), testing::HasSubstr("no pictures in"));
+}
+
+TEST_F(Folder, AFolderThatLoopsIntoItselfIsAnErrorNotAHang) {
+  add("train/a/1.png");
+  std::filesystem::create_directory_symlink(folder_.path("train/a"), folder_.path("train/a/loop"));
+  EXPECT_THAT(error(Split::kTrain), testing::HasSubstr("cannot read folder"));
+}
+
+TEST_F(Folder, ReadableNamesComeFromTheListOfClasses) {
+  add("train/n01/1.png");
+  add("train/n02/1.png");
+  test::write_file(folder_.path("classes.txt"), "n02 great white shark, man-eater\nn99 whale\n\n");
+  EXPECT_THAT(open(Split::kTrain).classes,
+              testing::ElementsAre("n01", "great white shark, man-eater"));
+}
+
+}  // namespace
+}  // namespace soft
