@@ -7,6 +7,9 @@
 
 namespace soft {
 
+// An ordered object finds a key by walking it, so a huge one would take quadratic time.
+constexpr size_t kMaxKeys = 10'000;
+
 Json parse_json(std::string_view text, const std::string& what, int max_depth) {
   std::vector<std::set<std::string>> open_objects;
   const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
@@ -16,6 +19,9 @@ Json parse_json(std::string_view text, const std::string& what, int max_depth) {
     if (event == Json::parse_event_t::key) {
       const auto& key = value.get_ref<const std::string&>();
       if (!open_objects.back().insert(key).second) fail("{}: key '{}' appears twice", what, key);
+      if (open_objects.back().size() > kMaxKeys) {
+        fail("{}: an object has more than {} keys", what, kMaxKeys);
+      }
     }
     return true;
   };
