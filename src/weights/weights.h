@@ -58,8 +58,9 @@ struct Card {
   int short_side() const { return static_cast<int>(spec.image_size / crop_fraction); }
 };
 
-// The card stored in the file, or one inferred from the tensors' shapes. `model` names a table row
-// to take what shapes cannot show (norm, inverse); an Error when the shapes contradict it.
+// The card stored in the file, or one inferred from the tensors' shapes; its spec fits the tensors.
+// For a file without a card `model` may name the table row it holds, which settles what shapes
+// cannot show (norm, inverse, …); an Error when shapes or card contradict it.
 Card card_of(const Weights& weights, const std::string& model = "");
 Card infer_card(const Weights& weights);
 
@@ -67,8 +68,13 @@ Card infer_card(const Weights& weights);
 struct TensorShape {
   std::string name;
   std::vector<int64_t> shape;
+  bool trained = true;  // false for BN's running statistics
 };
 std::vector<TensorShape> tensors_of(const ModelSpec& spec);
+
+// The part of it that is one layer; `prefix` is "block1.0." and the like.
+std::vector<TensorShape> layer_tensors(const AttentionSpec& attention, int mlp_ratio,
+                                       const std::string& prefix);
 
 // Throws when tensors are missing, unknown or of the wrong shape, naming up to a handful of each.
 void check_fit(const Weights& weights, const ModelSpec& spec);

@@ -1,0 +1,29 @@
+// What the two readers share. Their errors say only what is wrong; read_weights adds the path.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/file.h"
+#include "weights/bytes.h"
+#include "weights/weights.h"
+
+namespace soft {
+
+Weights read_safetensors(std::shared_ptr<const MappedFile> file);
+Weights read_pth(MappedFile file, const std::string& key);
+
+inline Bytes bytes_of(const MappedFile& file) { return {file.data(), file.size()}; }
+
+// Bytes a tensor of this shape takes. Refuses negative sides, many axes and overflow.
+size_t checked_bytes(const std::vector<int64_t>& shape, DType type);
+
+// Files a tensor under its published name: a leading "module." goes, BN's batch counters are
+// dropped, and a name that is not printable or already taken is an error.
+void add_tensor(Weights& weights, std::string_view name, TensorView tensor);
+
+// Text from a file made fit for an error message: short, and without control characters.
+std::string printable(std::string_view text);
+
+}  // namespace soft
