@@ -1,0 +1,169 @@
+#include "attention/attention.h"
+
+#include <torch/torch.h>
+
+#include "base/error.h"
+
+namespace soft {
+namespace {
+
+using torch::Tensor;
+
+Tensor split_heads(const Tensor& x, int64_t heads) {
+  return x.reshape({x.size(0), x.size(1), heads, -1}).transpose(1, 2);  // [B, n, C] -> [B, h, n, d]
+}
+
+Tensor merge_heads(const Tensor& y) { return y.transpose(1, 2).flatten(2); }  // -> [B, n, C]
+
+Tensor over_heads(const Tensor& mask) { return mask.unsqueeze(1).unsqueeze(-1); }  // [B, 1, n, 1]
+
+Heads map_heads(const Heads& heads, const std::function<Tensor(const Tensor&)>& change) {
+  const Tensor q = change(heads.q);
+  return {q, heads.k.is_same(heads.q) ? q : change(heads.k), change(heads.v)};
+}
+
+Heads without_masked(const Heads& heads, const Tensor& mask) {
+  const Tensor padding = over_heads(mask.logical_not());
+  return map_heads(heads, [&](const Tensor& t) { return t.masked_fill(padding, 0); });
+}
+
+Heads first_tokens(const Heads& heads, int64_t sample, int64_t count) {
+  return map_heads(heads,
+                   [&](const Tensor& t) { return t.narrow(0, sample, 1).narrow(2, 0, count); });
+}
+
+// One past the last real token of a sample; 0 when there is none.
+int64_t real_length(const Tensor& mask) {
+  const Tensor real = mask.nonzero();
+  return real.numel() == 0 ? 0 : real.max().item<int64_t>() + 1;
+}
+
+void check_tokens(const Heads& heads, const Tokens& tokens) {
+  const int64_t batch = heads.q.size(0), count = tokens.count();
+  if (heads.q.size(2) != count) {
+    fail("attention got {} tokens for a {}x{} grid with {} class token(s)", heads.q.size(2),
+         tokens.grid.h, tokens.grid.w, tokens.prefix);
+  }
+  if (tokens.mask.defined() && tokens.mask.sizes() != at::IntArrayRef({batch, count})) {
+    fail("the mask must be [{}, {}]: one entry per sample and token", batch, count);
+  }
+}
+
+}  // namespace
+
+Attention::Attention(const AttentionSpec& spec) : spec_(spec) {
+  validate(spec);
+  register_projections();
+  mixer_ = register_module("attn", std::make_shared<torch::nn::Module>("Mixer"));
+  if (spec.value_kernel > 0) register_value_path();
+}
+
+// Names as published: W_q, W_v, ff in SOFT layers, q, kv, proj in ViT blocks.
+void Attention::register_projections() {
+  const int64_t dim = spec_.dim;
+  const bool shared = shares_query_and_key(spec_.mechanism);
+  const bool vit = spec_.names == LayerForm::kPre;
+  const auto linear = [&](const char* name, int64_t out) {
+    return register_module(name, torch::nn::Linear(dim, out));
+  };
+  query_ = linear(vit ? "q" : "W_q", dim);
+  if (vit && !shared) {
+    key_value_ = linear("kv", 2 * dim);
+  } else {
+    if (!shared) key_ = linear("W_k", dim);
+    value_ = linear(vit ? "v" : "W_v", dim);
+  }
+  out_ = linear(vit ? "proj" : "ff", dim);
+}
+
+void Attention::register_value_path() {
+  const int64_t heads = spec_.heads, k_h = spec_.value_kernel, k_w = spec_.sequence ? 1 : k_h;
+  auto options = torch::nn::Conv2dOptions(heads, heads, {k_h, k_w});
+  options.padding({k_h / 2, k_w / 2}).groups(heads).bias(false);
+  value_conv_ = mixer_->register_module("conv", torch::nn::Conv2d(options));
+}
+
+Heads Attention::project(const Tensor& x) {
+  const auto split = [&](const Tensor& t) { return split_heads(t, spec_.heads); };
+  const Tensor q = split(query_(x));
+  if (key_value_) {
+    const auto key_value = key_value_(x).chunk(2, -1);
+    return {q, split(key_value[0]), split(key_value[1])};
+  }
+  return {q, key_ ? split(key_(x)) : q, split(value_(x))};
+}
+
+Tensor Attention::forward(const Tensor& x, const Tokens& tokens) {
+  return out_(merge_heads(attend(project(x), tokens)));
+}
+
+Tensor Attention::attend(const Heads& heads, const Tokens& tokens) {
+  check_tokens(heads, tokens);
+  if (!tokens.mask.defined()) return mix_and_value(heads, tokens);
+  Tokens masked = tokens;
+  masked.mask = tokens.mask.to(torch::kBool);
+  const Heads clean = without_masked(heads, masked.mask);
+  if (spec_.sequence) return attend_trimmed(clean, masked);
+  return mix_and_value(clean, masked).masked_fill(over_heads(masked.mask.logical_not()), 0);
+}
+
+// Sequences: each sample runs alone and without its trailing padding, so that its result cannot
+// depend on how much padding there is, nor on the other samples.
+Tensor Attention::attend_trimmed(const Heads& heads, const Tokens& tokens) {
+  std::vector<Tensor> outputs;
+  for (int64_t sample = 0; sample < heads.q.size(0); ++sample) {
+    const int64_t length = real_length(tokens.mask[sample]);
+    if (length <= tokens.prefix) {  // nothing real: zeros that still carry a (zero) gradient
+      outputs.push_back(heads.v.narrow(0, sample, 1) * 0);
+      continue;
+    }
+    Tokens own = tokens;
+    own.grid = {length - tokens.prefix, 1};
+    const Tensor real = tokens.mask.narrow(0, sample, 1).narrow(1, 0, length);
+    own.mask = real.all().item<bool>() ? Tensor() : real;
+    const Tensor y = mix_and_value(first_tokens(heads, sample, length), own);
+    const Tensor clean = y.masked_fill(over_heads(real.logical_not()), 0);
+    outputs.push_back(torch::constant_pad_nd(clean, {0, 0, 0, tokens.count() - length}));
+  }
+  return torch::cat(outputs);
+}
+
+Tensor Attention::mix_and_value(const Heads& heads, const Tokens& tokens) {
+  const Tensor y = mix(heads, tokens);
+  return value_conv_ ? y + value_path(heads.v, tokens) : y;
+}
+
+// One k x k kernel per head, shared by that head's channels. A class token has no place on the
+// grid: its value path is 0, except in soft-dense, where V itself is added.
+Tensor Attention::value_path(const Tensor& v, const Tokens& tokens) {
+  const int64_t b = v.size(0), h = v.size(1), d = v.size(3);
+  const auto [height, width] = tokens.grid;
+  const Tensor on_grid = v.narrow(2, tokens.prefix, height * width).permute({0, 3, 1, 2});
+  const Tensor path = value_conv_(on_grid.reshape({b * d, h, height, width}))
+                          .reshape({b, d, h, height * width})
+                          .permute({0, 2, 3, 1});  // [B, h, n, d]
+  if (tokens.prefix == 0) return path;
+  const Tensor front = v.narrow(2, 0, tokens.prefix);
+  const bool keep = spec_.mechanism == Mechanism::kSoftDense;
+  return torch::cat({keep ? front : torch::zeros_like(front), path}, 2);
+}
+
+Tensor Attention::row(const Heads& heads, const Tokens& tokens, int64_t query) {
+  check_tokens(heads, tokens);
+  if (query < 0 || query >= tokens.count()) {
+    fail("query {} is not one of the {} tokens", query, tokens.count());
+  }
+  const torch::AutoGradMode with_gradient(true);
+  Heads probe = map_heads(heads, [](const Tensor& t) { return t.detach(); });
+  Tokens clean = tokens;
+  if (tokens.mask.defined()) {
+    clean.mask = tokens.mask.to(torch::kBool);
+    probe = without_masked(probe, clean.mask);
+  }
+  probe.v = torch::zeros({heads.v.size(0), heads.v.size(1), tokens.count(), 1},
+                         heads.v.options().requires_grad(true));
+  const Tensor y = mix(probe, clean);  // [B, h, n, 1]
+  return torch::autograd::grad({y.select(2, query).sum()}, {probe.v})[0].squeeze(-1);
+}
+
+}  // namespace soft

@@ -1,0 +1,23 @@
+#include "attention/mechanisms.h"
+#include "base/error.h"
+
+namespace soft {
+
+// No default: the compiler names the mechanism that was forgotten.
+std::shared_ptr<Attention> make_attention(const AttentionSpec& spec) {
+  switch (spec.mechanism) {
+    case Mechanism::kSoft:
+    case Mechanism::kSoftNorm:
+      return make_soft(spec);
+    case Mechanism::kSoftDense:
+      return make_soft_dense(spec);
+    case Mechanism::kSoftmax:
+      return make_softmax(spec);
+    case Mechanism::kGaussian:
+    case Mechanism::kGaussianSoftmax:
+      return make_gaussian(spec);
+  }
+  fail("attention number {} is not a mechanism", static_cast<int>(spec.mechanism));
+}
+
+}  // namespace soft

@@ -1,0 +1,35 @@
+// inv(A) of the landmarks' kernel matrix: Newton-Schulz steps (Algorithm 2 of the paper and the
+// variants of its released code) or an exact solve. Always per matrix, so that no sample depends on
+// its neighbours.
+//   newton           P = A + εI, V0 = αP with α = 1.8 / (max row sum)²;  V <- 2V - VPV
+//   newton-adaptive  P = A, α = 1.8 / |A|₁², halved (ten times at most) until |I - αAA|₁ <= 1.01
+//   newton-paper     P = A, α = 2 / |A|₁²
+//   exact            Cholesky of A + εI; with ε = 0 the pseudo-inverse, cut off at 1e-6 λmax
+// A matrix whose steps do not converge (relative residual over 0.1, or not finite) is solved
+// exactly.
+#pragma once
+
+#include <torch/types.h>
+
+#include <vector>
+
+#include "spec/names.h"
+
+namespace soft {
+
+struct InverseOptions {
+  Inverse mode = Inverse::kNewton;
+  InverseGrad grad = InverseGrad::kOneShot;  // -inv' G inv', or autograd through every step
+  int steps = 20;
+  double epsilon = 0.01;
+};
+
+torch::Tensor inverse(const torch::Tensor& a, const InverseOptions& options);  // [.., m, m]
+
+// The iterates V0 … VT, and |A V A - A| / |A| (Frobenius) of one of them: [.., m, m] -> [..].
+std::vector<torch::Tensor> newton_iterates(const torch::Tensor& a, const InverseOptions& options);
+torch::Tensor inverse_residual(const torch::Tensor& a, const torch::Tensor& v);
+
+int64_t inverse_fallbacks();  // matrices solved exactly for want of convergence, since the start
+
+}  // namespace soft

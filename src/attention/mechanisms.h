@@ -1,0 +1,15 @@
+// One maker per mechanism; each lives in the file of its name.
+#pragma once
+
+#include <memory>
+
+#include "attention/attention.h"
+
+namespace soft {
+
+std::shared_ptr<Attention> make_soft(const AttentionSpec& spec);
+std::shared_ptr<Attention> make_soft_dense(const AttentionSpec& spec);
+std::shared_ptr<Attention> make_softmax(const AttentionSpec& spec);
+std::shared_ptr<Attention> make_gaussian(const AttentionSpec& spec);
+
+}  // namespace soft

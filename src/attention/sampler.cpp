@@ -1,0 +1,143 @@
+#include "attention/sampler.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "attention/gelu.h"
+#include "spec/cost.h"
+
+namespace soft {
+namespace {
+
+using torch::Tensor;
+
+constexpr uint64_t kEvaluationSeed = 20211022;  // evaluation always draws the same tokens
+constexpr double kNormEps = 1e-5;
+
+// A map of vectors with an optional mask of real cells.
+struct Map {
+  Tensor cells;  // [B·h, d, H, W]
+  Tensor real;   // [B, 1, H, W] of 0 and 1, or undefined
+};
+
+Map grid_map(const Tensor& q, const Tokens& tokens) {
+  const int64_t b = q.size(0), h = q.size(1), d = q.size(3);
+  const auto [height, width] = tokens.grid;
+  const Tensor on_grid = q.narrow(2, tokens.prefix, height * width);
+  Map map;
+  map.cells = on_grid.reshape({b * h, height, width, d}).permute({0, 3, 1, 2});
+  if (tokens.mask.defined()) {
+    const Tensor real = tokens.mask.narrow(1, tokens.prefix, height * width);
+    map.real = real.reshape({b, 1, height, width}).to(q.scalar_type());
+  }
+  return map;
+}
+
+// A sequence's last window may be short; what it lacks counts as padding.
+Map padded_to_windows(const Map& map, int64_t ratio) {
+  const int64_t length = map.cells.size(2);
+  const int64_t missing = (ratio - length % ratio) % ratio;
+  if (missing == 0) return map;
+  const Tensor real =
+      map.real.defined() ? map.real : torch::ones({1, 1, length, 1}, map.cells.options());
+  return {torch::constant_pad_nd(map.cells, {0, 0, 0, missing}),
+          torch::constant_pad_nd(real, {0, 0, 0, missing})};
+}
+
+// Masked cells are 0, so the mean over real cells is the plain mean divided by the share of real
+// cells.
+Map over_real_cells(const Map& pooled) {
+  if (!pooled.real.defined()) return pooled;
+  const int64_t heads = pooled.cells.size(0) / pooled.real.size(0);
+  const Tensor share = pooled.real.repeat_interleave(heads, 0);
+  const Tensor present = (pooled.real > 0).to(pooled.real.scalar_type());
+  return {pooled.cells / torch::where(share > 0, share, torch::ones_like(share)), present};
+}
+
+Map pooled(const Map& map, const std::function<Tensor(const Tensor&)>& pool) {
+  return over_real_cells({pool(map.cells), map.real.defined() ? pool(map.real) : Tensor()});
+}
+
+Map adaptively_pooled(const Map& map, int64_t height, int64_t width) {
+  return pooled(map, [&](const Tensor& t) {
+    return torch::adaptive_avg_pool2d(t, {height, width});
+  });
+}
+
+Landmarks as_landmarks(const Map& map, int64_t batch) {
+  const Tensor cells = map.cells.flatten(2).transpose(1, 2);  // [B·h, m, d]
+  Landmarks landmarks;
+  landmarks.tokens = cells.reshape({batch, -1, cells.size(1), cells.size(2)});
+  if (map.real.defined()) {
+    landmarks.present = map.real.flatten(1).to(torch::kBool).expand({batch, cells.size(1)});
+  }
+  return landmarks;
+}
+
+std::shared_ptr<torch::nn::Module> named_module(torch::nn::Module& owner, const char* name) {
+  return owner.register_module(name, std::make_shared<torch::nn::Module>(name));
+}
+
+}  // namespace
+
+LandmarkSampler::LandmarkSampler(const AttentionSpec& spec, torch::nn::Module& owner)
+    : spec_(spec) {
+  if (spec.sampler != Sampler::kConv) return;
+  const int64_t d = spec.head_dim(), r = spec.ratio;
+  const Tensor kernel = spec.sequence ? torch::empty({d, d, r}) : torch::empty({d, d, r, r});
+  torch::nn::init::kaiming_uniform_(kernel, std::sqrt(5.0));
+  convolution_ = named_module(owner, "Qlandmark_op");
+  convolution_->register_parameter("weight", kernel);
+  norm_ = named_module(*named_module(owner, "Qnorm_act"), "0");
+  norm_->register_parameter("weight", torch::ones({d}));
+  norm_->register_parameter("bias", torch::zeros({d}));
+}
+
+Landmarks LandmarkSampler::sample(const Tensor& q, const Tokens& tokens) const {
+  const bool pools = spec_.sampler == Sampler::kConv || spec_.sampler == Sampler::kAvg;
+  return pools ? pool(q, tokens) : pick(q, tokens);
+}
+
+Landmarks LandmarkSampler::pick(const Tensor& q, const Tokens& tokens) const {
+  const int64_t m = landmark_count(spec_, tokens.grid);
+  Tensor chosen = torch::arange(m);
+  if (spec_.sampler == Sampler::kRandom) {
+    auto generator = tokens.generator;
+    if (!tokens.training) generator = at::make_generator<at::CPUGeneratorImpl>(kEvaluationSeed);
+    chosen = torch::randperm(tokens.grid.size(), generator, torch::kInt64).narrow(0, 0, m);
+  }
+  chosen = (chosen + tokens.prefix).to(q.device());
+  Landmarks landmarks{q.index_select(2, chosen), {}};
+  if (tokens.mask.defined()) {
+    landmarks.present = tokens.mask.index_select(1, chosen).to(torch::kBool);
+  }
+  return landmarks;
+}
+
+Landmarks LandmarkSampler::pool(const Tensor& q, const Tokens& tokens) const {
+  const int64_t r = spec_.ratio, r_w = spec_.sequence ? 1 : r;
+  Map map = grid_map(q, tokens);
+  if (spec_.landmarks > 0) {
+    const int64_t m = landmark_count(spec_, tokens.grid);
+    const auto side = spec_.sequence ? m : static_cast<int64_t>(std::lround(std::sqrt(m)));
+    map = adaptively_pooled(map, side * r, spec_.sequence ? 1 : side * r);
+  } else if (spec_.sequence) {
+    map = padded_to_windows(map, r);
+  }
+  if (spec_.sampler == Sampler::kAvg) {
+    const auto window_mean = [&](const Tensor& t) { return torch::avg_pool2d(t, {r, r_w}); };
+    return as_landmarks(pooled(map, window_mean), q.size(0));
+  }
+  const auto weights = convolution_->named_parameters();
+  map.cells = torch::conv2d(map.cells, weights["weight"].reshape({q.size(3), q.size(3), r, r_w}),
+                            {}, {r, r_w});
+  if (map.real.defined()) map.real = torch::max_pool2d(map.real, {r, r_w});
+  Landmarks landmarks = as_landmarks(map, q.size(0));
+  const auto norm = norm_->named_parameters();
+  landmarks.tokens = gelu(
+      torch::layer_norm(landmarks.tokens, {q.size(3)}, norm["weight"], norm["bias"], kNormEps));
+  return landmarks;
+}
+
+}  // namespace soft

@@ -1,0 +1,36 @@
+// Landmarks: the m tokens through which SOFT routes attention (Table 4b of the paper).
+//   conv    r x r convolution with stride r, one kernel for all heads, then LayerNorm and GELU
+//   avg     r x r average pooling            random  m tokens drawn without replacement
+//   biased  the first m tokens
+// m follows the grid: floor(H/r)·floor(W/r), and ceil(n/r) in sequences, whose last window may be
+// short. Or it is fixed: then the map is first average-pooled to (g·r) x (g·r) with g² = m (to m·r
+// in sequences), so that cost is linear at any resolution.
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include "attention/attention.h"
+
+namespace soft {
+
+struct Landmarks {
+  torch::Tensor tokens;   // [B, h, m, d]
+  torch::Tensor present;  // [B, m], false where a window holds no real token; undefined when all do
+};
+
+class LandmarkSampler {
+ public:
+  // Registers the conv sampler's parameters in `owner` under their published names.
+  LandmarkSampler(const AttentionSpec& spec, torch::nn::Module& owner);
+
+  Landmarks sample(const torch::Tensor& q, const Tokens& tokens) const;  // q scaled, [B, h, n, d]
+
+ private:
+  Landmarks pick(const torch::Tensor& q, const Tokens& tokens) const;
+  Landmarks pool(const torch::Tensor& q, const Tokens& tokens) const;
+
+  AttentionSpec spec_;
+  std::shared_ptr<torch::nn::Module> convolution_, norm_;  // conv sampler only
+};
+
+}  // namespace soft
