@@ -26,6 +26,6 @@ class Gelu : public torch::autograd::Function<Gelu> {
 
 }  // namespace
 
-torch::Tensor gelu(const torch::Tensor& x) { return Gelu::apply(x); }
+torch::Tensor erf_gelu(const torch::Tensor& x) { return Gelu::apply(x); }
 
 }  // namespace soft

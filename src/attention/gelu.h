@@ -7,6 +7,6 @@
 
 namespace soft {
 
-torch::Tensor gelu(const torch::Tensor& x);
+torch::Tensor erf_gelu(const torch::Tensor& x);
 
 }  // namespace soft

@@ -135,7 +135,7 @@ Landmarks LandmarkSampler::pool(const Tensor& q, const Tokens& tokens) const {
   if (map.real.defined()) map.real = torch::max_pool2d(map.real, {r, r_w});
   Landmarks landmarks = as_landmarks(map, q.size(0));
   const auto norm = norm_->named_parameters();
-  landmarks.tokens = gelu(
+  landmarks.tokens = erf_gelu(
       torch::layer_norm(landmarks.tokens, {q.size(3)}, norm["weight"], norm["bias"], kNormEps));
   return landmarks;
 }

@@ -27,8 +27,8 @@ class SoftDense : public Attention {
   }
 
   Tensor mix(const Heads& heads, const Tokens& tokens) override {
-    const Tensor landmarks = gelu(norm_(linear_(scaled(heads.q))));  // [B, h, n, d]
-    const Tensor kernel = gaussian_self(landmarks);                  // [B, h, n, n]
+    const Tensor landmarks = erf_gelu(norm_(linear_(scaled(heads.q))));  // [B, h, n, d]
+    const Tensor kernel = gaussian_self(landmarks);                      // [B, h, n, n]
     return torch::matmul(without_masked_keys(kernel, tokens.mask), heads.v);
   }
 
