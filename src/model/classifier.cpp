@@ -12,11 +12,13 @@ namespace {
 using torch::Tensor;
 
 // Tokens without their class token, back on the grid: [B, n, C] -> [B, C, H, W].
+Tensor as_map(const Tensor& x, Grid grid, int64_t prefix) {
+  const Tensor channels_first = x.narrow(1, prefix, grid.size()).transpose(1, 2);
+  return channels_first.reshape({x.size(0), x.size(2), grid.h, grid.w});
+}
+
 Tensor as_map(const Tensor& x, const Tokens& tokens) {
-  const auto [height, width] = tokens.grid;
-  return x.narrow(1, tokens.prefix, height * width)
-      .transpose(1, 2)
-      .reshape({x.size(0), x.size(2), height, width});
+  return as_map(x, tokens.grid, tokens.prefix);
 }
 
 }  // namespace
@@ -65,7 +67,7 @@ Tensor Classifier::positions_for(int stage, Grid grid) const {
   const Grid made_for = stage_grid(spec_, stage, {spec_.image_size, spec_.image_size});
   if (grid == made_for) return stored;
   const int64_t prefix = stored.size(1) - made_for.size();
-  const Tensor map = as_map(stored, Tokens{made_for, prefix});
+  const Tensor map = as_map(stored, made_for, prefix);
   const Tensor resized =
       torch::upsample_bilinear2d(map, {grid.h, grid.w}, false).flatten(2).transpose(1, 2);
   return prefix == 0 ? resized : torch::cat({stored.narrow(1, 0, prefix), resized}, 1);

@@ -1,15 +1,104 @@
 // What the torch wing exports: one function per command. LibTorch's errors become soft::Error here,
 // without their backtraces.
+#include <ATen/Version.h>
+#include <dlfcn.h>
 #include <torch/torch.h>
+#include <torch/version.h>
 
+#include <filesystem>
+
+#include "attention/defect.h"
+#include "attention/gelu.h"
 #include "base/error.h"
+#include "base/parallel.h"
+#include "model/checkpoint.h"
 #include "wing/wing.h"
+
+extern "C" void sgemm_(...);  // whichever BLAS the process ended up with
 
 namespace soft {
 namespace {
 
-TorchForwardResult forward(const TorchForward&) { fail("not yet"); }
-Json doctor(int) { return Json::object(); }
+using torch::Tensor;
+
+// Runs a command with LibTorch's errors translated and its threads set.
+template <class Command>
+auto guarded(int threads, const Command& command) {
+  set_threads(threads);
+  at::set_num_threads(soft::threads());
+  try {
+    return command();
+  } catch (const c10::Error& error) {
+    fail("LibTorch: {}", error.what_without_backtrace());
+  }
+}
+
+Tensor tensor_of(const Array& array) {
+  return torch::from_blob(const_cast<float*>(array.data.data()), array.shape, torch::kFloat32);
+}
+
+Array array_of(const Tensor& tensor) {
+  const Tensor dense = tensor.contiguous();
+  const float* values = dense.data_ptr<float>();
+  return {dense.sizes().vec(), std::vector<float>(values, values + dense.numel())};
+}
+
+std::shared_ptr<Classifier> make_model(const TorchForward& request) {
+  torch::manual_seed(request.seed);
+  auto model = std::make_shared<Classifier>(request.spec);
+  if (!request.weights.empty()) {
+    load_weights(*model, read_weights(request.weights, request.weights_key));
+  }
+  model->eval();
+  return model;
+}
+
+TorchForwardResult forward(const TorchForward& request) {
+  return guarded(request.threads, [&] {
+    const torch::NoGradGuard no_grad;
+    const auto model = make_model(request);
+    const Tensor images = tensor_of(request.input);
+    TorchForwardResult result;
+    result.logits = array_of(model->forward(images));
+    if (!request.features) return result;
+    for (const Tensor& map : model->features(images)) result.features.push_back(array_of(map));
+    return result;
+  });
+}
+
+std::string blas_library() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(&sgemm_), &info) == 0 || info.dli_fname == nullptr) return "";
+  return std::filesystem::weakly_canonical(info.dli_fname).string();
+}
+
+std::string blas_kind(const std::string& library) {
+  if (library.find("openblas-openmp") != std::string::npos) return "OpenBLAS (OpenMP)";
+  if (library.find("openblas-pthread") != std::string::npos) return "OpenBLAS (pthread)";
+  return library.empty() ? "unknown" : std::filesystem::path(library).filename().string();
+}
+
+Json gelu_defect() {
+  constexpr double kTolerance = 1e-5;
+  const double theirs = gelu_gradient_error([](const Tensor& x) { return torch::gelu(x); });
+  const double ours = gelu_gradient_error(erf_gelu);
+  return {{"name", "erf-GELU gradient is wrong for a non-contiguous incoming gradient"},
+          {"found", !(theirs < kTolerance)},
+          {"cured", ours < kTolerance},
+          {"cure", "an own GELU is used throughout"}};
+}
+
+Json doctor(int threads) {
+  return guarded(threads, [] {
+    const std::string library = blas_library();
+    return Json{{"libtorch", TORCH_VERSION},
+                {"capability", at::get_cpu_capability()},
+                {"blas", blas_kind(library)},
+                {"blas_library", library},
+                {"threads", std::to_string(at::get_num_threads())},
+                {"defects", Json::array({gelu_defect()})}};
+  });
+}
 
 constexpr TorchWing kWing{forward, doctor};
 

@@ -1,0 +1,156 @@
+// The mechanisms against numbers of an independent reference that agrees with the released code.
+#include "attention/attention.h"
+#include "attention/inverse.h"
+#include "attention/kernel.h"
+#include "attention/sampler.h"
+#include "support/tensors.h"
+
+namespace soft {
+namespace {
+
+using test::absolute_error;
+using test::golden_tensors;
+using test::relative_error;
+using test::Tensors;
+using torch::Tensor;
+
+AttentionSpec soft_spec(int heads, int ratio, int value_kernel) {
+  AttentionSpec spec;
+  spec.heads = heads;
+  spec.dim = 32 * heads;
+  spec.ratio = ratio;
+  spec.value_kernel = value_kernel;
+  return spec;
+}
+
+std::shared_ptr<Attention> golden_attention(const AttentionSpec& spec, const Tensors& golden) {
+  auto attention = make_attention(spec);
+  test::load_parameters(*attention, golden, "weight.");
+  for (auto& item :
+       attention->named_parameters()) {  // "attn.conv.weight" here, "conv.weight" there
+    const auto found = golden.find("weight." + item.key().substr(item.key().find('.') + 1));
+    const torch::NoGradGuard no_grad;
+    if (item.key().rfind("attn.", 0) == 0) item.value().copy_(found->second);
+  }
+  return attention;
+}
+
+Tokens grid_tokens(int64_t h, int64_t w) {
+  Tokens tokens;
+  tokens.grid = {h, w};
+  return tokens;
+}
+
+TEST(GoldenAttention, SoftAtRatioFourEqualsTheReference) {
+  const Tensors golden = golden_tensors("attention_r4.safetensors");
+  const auto attention = golden_attention(soft_spec(3, 4, 5), golden);
+  const Heads heads{golden.at("q"), golden.at("q"), golden.at("v")};
+  EXPECT_LT(relative_error(attention->mix(heads, grid_tokens(12, 16)), golden.at("mix")), 1e-4);
+  EXPECT_LT(relative_error(attention->attend(heads, grid_tokens(12, 16)), golden.at("y")), 1e-4);
+}
+
+TEST(GoldenAttention, EachStepOfSoftEqualsTheReference) {
+  const Tensors golden = golden_tensors("attention_r4.safetensors");
+  const AttentionSpec spec = soft_spec(3, 4, 0);
+  torch::nn::Module owner;
+  const LandmarkSampler sampler(spec, owner);
+  test::load_parameters(owner, golden, "weight.");
+  const Tensor q = scaled(golden.at("q"));
+  const Tensor landmarks = sampler.sample(q, grid_tokens(12, 16)).tokens;
+  EXPECT_LT(relative_error(landmarks, golden.at("landmarks")), 1e-4);
+  EXPECT_LT(relative_error(gaussian(q, landmarks), golden.at("cross")), 1e-4);
+  const Tensor core = gaussian_self(landmarks);
+  EXPECT_LT(relative_error(core, golden.at("a")), 1e-4);
+  InverseOptions options;
+  EXPECT_LT(relative_error(inverse(core, options), golden.at("newton")), 1e-3);
+  options.mode = Inverse::kNewtonAdaptive;
+  EXPECT_LT(relative_error(inverse(core, options), golden.at("newton_adaptive")), 1e-3);
+}
+
+TEST(GoldenAttention, NormalisedSoftEqualsTheReference) {
+  const Tensors golden = golden_tensors("attention_r2_norm.safetensors");
+  AttentionSpec spec = soft_spec(2, 2, 3);
+  spec.mechanism = Mechanism::kSoftNorm;
+  spec.inverse = Inverse::kNewtonAdaptive;
+  const auto attention = golden_attention(spec, golden);
+  const Heads heads{golden.at("q"), golden.at("q"), golden.at("v")};
+  EXPECT_LT(relative_error(attention->mix(heads, grid_tokens(8, 10)), golden.at("mix")), 1e-4);
+  EXPECT_LT(relative_error(attention->attend(heads, grid_tokens(8, 10)), golden.at("y")), 1e-4);
+}
+
+TEST(GoldenAttention, GradientsEqualTheReference) {
+  const Tensors golden = golden_tensors("attention_grad.safetensors");
+  const auto attention = golden_attention(soft_spec(2, 4, 5), golden);
+  const Tensor q = golden.at("q").clone().requires_grad_(true);
+  const Tensor v = golden.at("v").clone().requires_grad_(true);
+  const Tensor y = attention->attend({q, q, v}, grid_tokens(8, 12));
+  EXPECT_LT(relative_error(y, golden.at("y")), 1e-4);
+  y.backward(golden.at("grad_y"));
+  EXPECT_LT(relative_error(q.grad(), golden.at("grad_q")), 1e-3);
+  EXPECT_LT(relative_error(v.grad(), golden.at("grad_v")), 1e-3);
+  for (const auto& item : attention->named_parameters()) {
+    if (item.key().rfind("attn.", 0) != 0) continue;
+    const Tensor& expected = golden.at("grad." + item.key().substr(5));
+    EXPECT_LT(relative_error(item.value().grad(), expected), 1e-3) << item.key();
+  }
+}
+
+struct Mixing {
+  const char* name;
+  Mechanism mechanism;
+  Sampler sampler;
+};
+
+class GoldenMixing : public testing::TestWithParam<Mixing> {};
+
+TEST_P(GoldenMixing, EqualsTheReference) {
+  const Tensors golden = golden_tensors("samplers.safetensors");
+  AttentionSpec spec = soft_spec(3, 4, 0);
+  spec.mechanism = GetParam().mechanism;
+  spec.sampler = GetParam().sampler;
+  const Heads heads{golden.at("q"), golden.at("q"), golden.at("v")};
+  const Tensor y = make_attention(spec)->mix(heads, grid_tokens(12, 16));
+  EXPECT_LT(relative_error(y, golden.at(GetParam().name)), 1e-4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Samplers, GoldenMixing,
+                         testing::Values(Mixing{"avg", Mechanism::kSoft, Sampler::kAvg},
+                                         Mixing{"biased", Mechanism::kSoft, Sampler::kBiased},
+                                         Mixing{"gaussian", Mechanism::kGaussian, Sampler::kConv},
+                                         Mixing{"gaussian_softmax", Mechanism::kGaussianSoftmax,
+                                                Sampler::kConv}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(GoldenAttention, SoftmaxEqualsTheReferenceWithAndWithoutMask) {
+  const Tensors golden = golden_tensors("rivals.safetensors");
+  AttentionSpec spec = soft_spec(2, 1, 0);
+  spec.mechanism = Mechanism::kSoftmax;
+  spec.sequence = true;
+  const auto attention = make_attention(spec);
+  const Heads heads{golden.at("q"), golden.at("k"), golden.at("v")};
+  Tokens tokens = grid_tokens(128, 1);
+  EXPECT_LT(relative_error(attention->attend(heads, tokens), golden.at("softmax")), 1e-4);
+  tokens.mask = golden.at("mask");
+  const Tensor real = golden.at("mask").unsqueeze(1).unsqueeze(-1);  // masked queries give 0 here
+  EXPECT_LT(relative_error(attention->attend(heads, tokens), golden.at("softmax_masked") * real),
+            1e-4);
+}
+
+class GoldenInverse : public testing::TestWithParam<int> {};
+
+TEST_P(GoldenInverse, EqualsTheReferenceInDoublePrecision) {
+  const Tensors golden = golden_tensors("newton.safetensors");
+  const std::string which = std::to_string(GetParam());
+  const Tensor a = golden.at("a" + which);
+  InverseOptions options;
+  EXPECT_LT(absolute_error(inverse(a, options), golden.at("newton" + which)), 1e-3);
+  options.mode = Inverse::kNewtonAdaptive;
+  EXPECT_LT(absolute_error(inverse(a, options), golden.at("adaptive" + which)), 1e-3);
+  options.mode = Inverse::kExact;
+  EXPECT_LT(absolute_error(inverse(a, options), golden.at("exact" + which)), 1e-2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Spreads, GoldenInverse, testing::Range(0, 5));
+
+}  // namespace
+}  // namespace soft
