@@ -5,11 +5,10 @@
 #include "base/error.h"
 
 namespace soft {
-namespace {
 
 using torch::Tensor;
 
-// Trained parameters and BN's running statistics; its step counter is not stored.
+// BN's step counter is not stored.
 std::map<std::string, Tensor> tensors_by_name(Classifier& model) {
   std::map<std::string, Tensor> tensors;
   for (const auto& item : model.named_parameters()) tensors[item.key()] = item.value();
@@ -18,8 +17,6 @@ std::map<std::string, Tensor> tensors_by_name(Classifier& model) {
   }
   return tensors;
 }
-
-}  // namespace
 
 void load_weights(Classifier& model, const Weights& weights) {
   check_fit(weights, model.spec());

@@ -1,7 +1,7 @@
 // Between a Classifier and a weights file, by the names both share.
 #pragma once
 
-#include <memory>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,6 +9,9 @@
 #include "weights/weights.h"
 
 namespace soft {
+
+// Trained parameters and BN's running statistics, the tensors that files hold.
+std::map<std::string, torch::Tensor> tensors_by_name(Classifier& model);
 
 // Copies every tensor of the file into the model; an Error names what is missing, unknown or
 // misshapen.

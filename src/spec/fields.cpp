@@ -1,58 +1,14 @@
 // The settable fields of a ModelSpec. One table serves --set, the JSON in weights files and the
 // docs.
-#include <charconv>
-#include <cmath>
 #include <functional>
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/setting.h"
 #include "spec/model_spec.h"
 
 namespace soft {
 namespace {
-
-int parse_int(std::string_view key, std::string_view text) {
-  int value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size()) {
-    fail_usage("{}={} is not a whole number", key, text);
-  }
-  return value;
-}
-
-double parse_real(std::string_view key, std::string_view text) {
-  size_t used = 0;
-  double value = NAN;
-  try {
-    value = std::stod(std::string(text), &used);
-  } catch (const std::logic_error&) {
-    used = 0;
-  }
-  if (used != text.size() || text.empty() || !std::isfinite(value)) {
-    fail_usage("{}={} is not a number", key, text);
-  }
-  return value;
-}
-
-bool parse_switch(std::string_view key, std::string_view text) {
-  if (text == "on" || text == "true" || text == "1") return true;
-  if (text == "off" || text == "false" || text == "0") return false;
-  fail_usage("{}={} must be on or off", key, text);
-}
-
-std::vector<int> parse_list(std::string_view key, std::string_view text, size_t count) {
-  std::vector<int> values;
-  while (true) {
-    const size_t comma = text.find(',');
-    values.push_back(parse_int(key, text.substr(0, comma)));
-    if (comma == std::string_view::npos) break;
-    text.remove_prefix(comma + 1);
-  }
-  if (values.size() != count) {
-    fail_usage("{} needs {} comma-separated numbers, not {}", key, count, values.size());
-  }
-  return values;
-}
 
 struct Field {
   std::string_view key;
@@ -61,7 +17,8 @@ struct Field {
 };
 
 Field int_field(std::string_view key, int ModelSpec::*member) {
-  return {key, [=](ModelSpec& s, std::string_view text) { s.*member = parse_int(key, text); },
+  return {key,
+          [=](ModelSpec& s, std::string_view text) { s.*member = parse_whole<int>(key, text); },
           [=](const ModelSpec& s) { return std::to_string(s.*member); }};
 }
 
@@ -205,11 +162,8 @@ void set_field(ModelSpec& spec, std::string_view key, std::string_view value) {
 }
 
 void apply_setting(ModelSpec& spec, std::string_view text) {
-  const size_t equals = text.find('=');
-  if (equals == std::string_view::npos) {
-    fail_usage("--set takes key=value, not '{}' (e.g. --set sampler=avg)", text);
-  }
-  set_field(spec, text.substr(0, equals), text.substr(equals + 1));
+  const Setting setting = parse_setting(text);
+  set_field(spec, setting.key, setting.value);
 }
 
 Json settings_of(const ModelSpec& spec) {

@@ -78,6 +78,16 @@ std::string blas_kind(const std::string& library) {
   return library.empty() ? "unknown" : std::filesystem::path(library).filename().string();
 }
 
+// The instruction set of LibTorch's own kernels, from the last word of its build report.
+std::string vector_capability() {
+  const std::string report = at::show_config();
+  const std::string label = "CPU capability usage: ";
+  const size_t at_label = report.find(label);
+  if (at_label == std::string::npos) return "unknown";
+  const size_t begin = at_label + label.size();
+  return report.substr(begin, report.find('\n', begin) - begin);
+}
+
 Json gelu_defect() {
   constexpr double kTolerance = 1e-5;
   const double theirs = gelu_gradient_error([](const Tensor& x) { return torch::gelu(x); });
@@ -91,12 +101,14 @@ Json gelu_defect() {
 Json doctor(int threads) {
   return guarded(threads, [] {
     const std::string library = blas_library();
-    return Json{{"libtorch", TORCH_VERSION},
-                {"capability", at::get_cpu_capability()},
-                {"blas", blas_kind(library)},
-                {"blas_library", library},
-                {"threads", std::to_string(at::get_num_threads())},
-                {"defects", Json::array({gelu_defect()})}};
+    Json report;
+    report["libtorch"] = TORCH_VERSION;
+    report["capability"] = vector_capability();
+    report["blas"] = blas_kind(library);
+    report["blas_library"] = library;
+    report["threads"] = std::to_string(at::get_num_threads());
+    report["defects"] = Json::array({gelu_defect()});
+    return report;
   });
 }
 
