@@ -27,6 +27,7 @@ void add_commands(CLI::App& app) {
   add_models(app);
   add_doctor(app);
   add_data(app);
+  add_train(app);
 }
 
 // Views into names that CLI11 keeps for as long as the app lives.

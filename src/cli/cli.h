@@ -13,5 +13,6 @@ int run_command_line(int argc, const char* const* argv);
 void add_models(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_data(CLI::App& app);
+void add_train(CLI::App& app);
 
 }  // namespace soft

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "model/checkpoint.h"
+#include "train/trainer.h"
 #include "wing/wing.h"
 
 extern "C" void sgemm_(...);  // whichever BLAS the process ended up with
@@ -112,7 +113,15 @@ Json doctor(int threads) {
   });
 }
 
-constexpr TorchWing kWing{forward, doctor};
+TrainOutcome train(const TrainRequest& request, const TrainEvents& events) {
+  return guarded(request.threads, [&] {
+    Plan plan = make_plan(resolve(request));
+    if (request.dry_run) return TrainOutcome{describe(plan), {}, false};
+    return Trainer(std::move(plan), request, events).run();
+  });
+}
+
+constexpr TorchWing kWing{forward, doctor, train};
 
 }  // namespace
 }  // namespace soft

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/npy.h"
 #include "spec/model_spec.h"
+#include "wing/training.h"
 
 namespace soft {
 
@@ -34,6 +35,7 @@ struct TorchWing {
   // {"libtorch", "capability", "blas", "blas_library", "threads",
   //  "defects": [{"name", "found", "cured", "cure"}]}: text, and booleans for found and cured.
   Json (*doctor)(int threads);
+  TrainOutcome (*train)(const TrainRequest&, const TrainEvents&);
 };
 
 // Whether libsoft_torch.so stands beside the program or where it installs; opens nothing.

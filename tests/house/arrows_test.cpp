@@ -29,7 +29,7 @@ const std::map<std::string, Rooms> kArrows{
     {"study",      {"base", "spec", "plot", "engine"}},
     {"attention",  {"base", "spec", "kernels"}},
     {"model",      {"base", "spec", "weights", "attention"}},
-    {"train",      {"base", "spec", "weights", "data", "metric", "model"}},
+    {"train",      {"base", "spec", "weights", "data", "metric", "model", "wing"}},
     {"wing",       {"base", "spec"}},
     {"torch wing", {"base", "spec", "weights", "wing", "attention", "model", "train"}},
     {"cli",        {"base", "kernels", "spec", "plot", "image", "weights", "data", "metric", "engine",

@@ -1,0 +1,11 @@
+#include "train/loss.h"
+
+#include <torch/torch.h>
+
+namespace soft {
+
+torch::Tensor soft_cross_entropy(const torch::Tensor& logits, const torch::Tensor& targets) {
+  return -(targets * torch::log_softmax(logits, -1)).sum(-1).mean();
+}
+
+}  // namespace soft

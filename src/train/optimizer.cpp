@@ -1,0 +1,99 @@
+#include "train/optimizer.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+namespace soft {
+
+using torch::Tensor;
+
+bool decays(const std::string& name, const Tensor& parameter) {
+  const bool bias = name.size() >= 5 && name.compare(name.size() - 5, 5, ".bias") == 0;
+  return parameter.dim() > 1 && !bias && name != "cls_token";
+}
+
+AdamW::AdamW(torch::nn::Module& model, const Recipe& recipe)
+    : beta1_(recipe.beta1),
+      beta2_(recipe.beta2),
+      eps_(recipe.eps),
+      weight_decay_(recipe.weight_decay) {
+  for (const auto& item : model.named_parameters()) {
+    const Tensor& parameter = item.value();
+    if (!parameter.requires_grad()) continue;
+    slots_.push_back({item.key(), parameter, torch::zeros_like(parameter),
+                      torch::zeros_like(parameter),
+                      recipe.decay_all || decays(item.key(), parameter)});
+  }
+}
+
+void AdamW::step(double lr) {
+  const torch::NoGradGuard no_grad;
+  ++steps_;
+  const double correction1 = 1 - std::pow(beta1_, static_cast<double>(steps_));
+  const double correction2 = std::sqrt(1 - std::pow(beta2_, static_cast<double>(steps_)));
+  for (Slot& slot : slots_) {
+    const Tensor& gradient = slot.parameter.grad();
+    if (!gradient.defined()) continue;
+    if (slot.decays) slot.parameter.mul_(1 - lr * weight_decay_);
+    slot.mean.mul_(beta1_).add_(gradient, 1 - beta1_);
+    slot.square.mul_(beta2_).addcmul_(gradient, gradient, 1 - beta2_);
+    const Tensor denominator = (slot.square.sqrt() / correction2).add_(eps_);
+    slot.parameter.addcdiv_(slot.mean, denominator, -lr / correction1);
+  }
+}
+
+void AdamW::zero_grad() {
+  for (Slot& slot : slots_) slot.parameter.mutable_grad() = Tensor();
+}
+
+std::vector<Tensor> AdamW::gradients() const {
+  std::vector<Tensor> gradients;
+  for (const Slot& slot : slots_) {
+    if (slot.parameter.grad().defined()) gradients.push_back(slot.parameter.grad());
+  }
+  return gradients;
+}
+
+double clip_gradients(const std::vector<Tensor>& gradients, double limit) {
+  double squares = 0;
+  for (const Tensor& gradient : gradients) {
+    squares += gradient.square().sum(torch::kFloat64).item<double>();
+  }
+  const double norm = std::sqrt(squares);
+  const torch::NoGradGuard no_grad;
+  if (limit > 0 && norm > limit) {
+    for (Tensor gradient : gradients) gradient.mul_(limit / (norm + 1e-6));
+  }
+  return norm;
+}
+
+Ema::Ema(torch::nn::Module& average, torch::nn::Module& source, const Recipe& recipe)
+    : decay_(recipe.ema_decay), warmup_(recipe.ema_warmup) {
+  const auto collect = [](torch::nn::Module& model) {
+    std::vector<Tensor> tensors = model.parameters();
+    for (const Tensor& buffer : model.buffers()) {
+      if (buffer.is_floating_point()) tensors.push_back(buffer);
+    }
+    return tensors;
+  };
+  const auto averages = collect(average), sources = collect(source);
+  const torch::NoGradGuard no_grad;
+  for (size_t i = 0; i < averages.size(); ++i) {
+    averages[i].copy_(sources[i]);
+    pairs_.emplace_back(averages[i], sources[i]);
+  }
+}
+
+double Ema::decay_at(int64_t step) const {
+  if (!warmup_) return decay_;
+  return std::min(decay_, 1 - std::pow(1 + static_cast<double>(step), -2.0 / 3));
+}
+
+void Ema::update(int64_t step) {
+  const torch::NoGradGuard no_grad;
+  const double keep = decay_at(step);
+  for (auto& [average, source] : pairs_) average.lerp_(source, 1 - keep);
+}
+
+}  // namespace soft

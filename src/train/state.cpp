@@ -1,0 +1,146 @@
+#include "train/state.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "data/sha256.h"
+#include "weights/weights.h"
+
+namespace soft {
+namespace {
+
+namespace fs = std::filesystem;
+using torch::Tensor;
+
+constexpr size_t kStatesKept = 2;
+
+EpochRow row_from_json(const Json& json) {
+  EpochRow row;
+  row.epoch = json.at("epoch");
+  row.train_loss = json.at("train_loss");
+  row.val_loss = json.at("val_loss");
+  row.top1 = json.at("top1");
+  row.top5 = json.at("top5");
+  row.lr = json.at("lr");
+  row.images_per_second = json.at("images_per_second");
+  row.seconds = json.at("seconds");
+  return row;
+}
+
+Json to_json(const Position& position) {
+  Json rows = Json::array();
+  for (const EpochRow& row : position.rows) rows.push_back(soft::to_json(row));
+  return {{"epoch", position.epoch},
+          {"batch", position.batch},
+          {"step", position.step},
+          {"loss_sum", position.loss_sum},
+          {"loss_weight", position.loss_weight},
+          {"best_top1", position.best_top1},
+          {"rows", rows}};
+}
+
+Position position_from_json(const Json& json) {
+  Position position;
+  position.epoch = json.at("epoch");
+  position.batch = json.at("batch");
+  position.step = json.at("step");
+  position.loss_sum = json.at("loss_sum");
+  position.loss_weight = json.at("loss_weight");
+  position.best_top1 = json.at("best_top1");
+  for (const Json& row : json.at("rows")) position.rows.push_back(row_from_json(row));
+  return position;
+}
+
+TensorView view_of(const Tensor& tensor) {
+  const DType type = tensor.scalar_type() == torch::kUInt8 ? DType::kU8 : DType::kF32;
+  return {type, tensor.sizes().vec(), static_cast<const uint8_t*>(tensor.data_ptr())};
+}
+
+Tensor tensor_of(const TensorView& view) {
+  const auto type = view.type == DType::kU8 ? torch::kUInt8 : torch::kFloat32;
+  Tensor tensor = torch::empty(view.shape, type);
+  std::memcpy(tensor.data_ptr(), view.data, view.bytes());
+  return tensor;
+}
+
+// Over the position and all tensors in the order of their names.
+std::string checksum(const std::string& position, const std::map<std::string, TensorView>& views) {
+  Sha256 sum;
+  sum.add(reinterpret_cast<const uint8_t*>(position.data()), position.size());
+  for (const auto& [name, view] : views) {
+    sum.add(reinterpret_cast<const uint8_t*>(name.data()), name.size());
+    sum.add(view.data, view.bytes());
+  }
+  return sum.hex();
+}
+
+State read_state(const std::string& path) {
+  const Weights file = read_weights(path);
+  const auto position = file.metadata.find("position");
+  const auto expected = file.metadata.find("sha256");
+  if (position == file.metadata.end() || expected == file.metadata.end()) {
+    fail("'{}' is not a training state", path);
+  }
+  if (checksum(position->second, file.tensors) != expected->second) {
+    fail("'{}' is damaged: its checksum is wrong", path);
+  }
+  State state;
+  state.position = position_from_json(parse_json(position->second, "position in '" + path + "'"));
+  for (const auto& [name, view] : file.tensors) state.tensors[name] = tensor_of(view);
+  return state;
+}
+
+}  // namespace
+
+std::vector<std::string> StateFolder::paths() const {
+  std::vector<std::string> found;
+  if (!fs::is_directory(folder_)) return found;
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    if (entry.path().extension() == ".safetensors") found.push_back(entry.path().string());
+  }
+  std::sort(found.begin(), found.end());  // names hold the step with leading zeros
+  return found;
+}
+
+std::string StateFolder::newest() const {
+  const auto found = paths();
+  return found.empty() ? "" : found.back();
+}
+
+void StateFolder::save(const State& state) const {
+  fs::create_directories(folder_);
+  std::map<std::string, TensorView> views;
+  std::vector<NamedTensor> tensors;
+  for (const auto& [name, tensor] : state.tensors) {
+    views[name] = view_of(tensor);
+    tensors.push_back({name, views[name]});
+  }
+  const std::string position = to_json(state.position).dump();
+  const Position& at = state.position;
+  const std::string path =
+      fmt::format("{}/step-{:09}-{:05}.safetensors", folder_, at.step, at.epoch);
+  write_safetensors(path, tensors, {{"position", position}, {"sha256", checksum(position, views)}});
+  auto found = paths();
+  for (size_t i = 0; i + kStatesKept < found.size(); ++i) fs::remove(found[i]);
+}
+
+std::optional<State> StateFolder::load() const {
+  auto found = paths();
+  for (auto path = found.rbegin(); path != found.rend(); ++path) {
+    try {
+      return read_state(*path);
+    } catch (const Error& error) {
+      log("skipping a state: {}", error.what());
+    } catch (const Json::exception& error) {
+      log("skipping a state: '{}' has a malformed position ({})", *path, error.what());
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace soft

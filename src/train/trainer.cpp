@@ -1,0 +1,295 @@
+#include "train/trainer.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+#include <filesystem>
+#include <ostream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "model/checkpoint.h"
+#include "train/init.h"
+#include "train/loss.h"
+
+namespace soft {
+namespace {
+
+namespace fs = std::filesystem;
+using torch::Tensor;
+
+LoaderOptions loader_options(const Plan& plan, const TrainRequest& request, bool training) {
+  LoaderOptions options;
+  options.batch = plan.run.recipe.batch;
+  options.training = training;
+  options.augmentation = plan.run.recipe.augmentation;
+  options.preprocessing = plan.preprocessing;
+  options.seed = plan.run.recipe.seed;
+  options.workers = request.workers;
+  return options;
+}
+
+// A view of the batch's pixels; the batch outlives the step.
+Tensor pixels_of(const Batch& batch) {
+  return torch::from_blob(const_cast<float*>(batch.pixels.data()),
+                          {batch.count, 3, batch.size, batch.size}, torch::kFloat32);
+}
+
+Tensor targets_of(const Batch& batch) {
+  return torch::from_blob(const_cast<float*>(batch.targets.data()), {batch.count, -1},
+                          torch::kFloat32);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string first_non_finite(Classifier& model) {
+  for (const auto& item : model.named_parameters()) {
+    const Tensor& gradient = item.value().grad();
+    if (!torch::isfinite(item.value()).all().item<bool>()) return item.key();
+    if (gradient.defined() && !torch::isfinite(gradient).all().item<bool>()) {
+      return "gradient of " + item.key();
+    }
+  }
+  return "the loss alone";
+}
+
+}  // namespace
+
+Trainer::Trainer(Plan plan, const TrainRequest& request, TrainEvents events, Reduce reduce)
+    : plan_(std::move(plan)),
+      request_(request),
+      events_(std::move(events)),
+      reduce_(std::move(reduce)),
+      schedule_(schedule_of(plan_.run.recipe)),
+      train_loader_(plan_.train, loader_options(plan_, request, true)),
+      val_loader_(plan_.val, loader_options(plan_, request, false)),
+      states_(request.out + "/state") {
+  const Recipe& recipe = plan_.run.recipe;
+  torch::manual_seed(recipe.seed);
+  model_ = std::make_shared<Classifier>(plan_.run.spec);
+  start_weights();
+  model_->set_drop_path(recipe.drop_path, recipe.stochastic_depth);
+  if (plan_.run.freeze) freeze_all_but_head(*model_);
+  optimizer_ = std::make_unique<AdamW>(*model_, recipe);
+  if (recipe.ema) {
+    average_ = std::make_shared<Classifier>(plan_.run.spec);
+    average_->eval();
+    ema_ = std::make_unique<Ema>(*average_, *model_, recipe);
+  }
+  torch::manual_seed(recipe.seed);  // what is drawn from here on does not depend on the set-up
+  if (request_.resume) restore();
+}
+
+void Trainer::start_weights() {
+  if (plan_.run.init.empty()) return;
+  for (const std::string& note : initialise_from(*model_, read_weights(plan_.run.init)))
+    notice(note);
+}
+
+void Trainer::restore() {
+  std::optional<State> state = states_.load();
+  if (!state) {
+    notice("no usable state in '" + request_.out + "'; starting from the beginning");
+    return;
+  }
+  const torch::NoGradGuard no_grad;
+  const auto restore_into = [&](const std::string& name, Tensor target) {
+    const auto found = state->tensors.find(name);
+    if (found == state->tensors.end() || found->second.sizes() != target.sizes()) {
+      fail("the state in '{}' does not fit this model: '{}'", request_.out, name);
+    }
+    target.copy_(found->second);
+  };
+  for (auto& [name, tensor] : tensors_by_name(*model_)) restore_into("model." + name, tensor);
+  if (average_) {
+    for (auto& [name, tensor] : tensors_by_name(*average_)) restore_into("ema." + name, tensor);
+  }
+  for (Slot& slot : optimizer_->slots()) {
+    restore_into("mean." + slot.name, slot.mean);
+    restore_into("square." + slot.name, slot.square);
+  }
+  at_ = state->position;
+  optimizer_->set_steps(at_.step);
+  at::detail::getDefaultCPUGenerator().set_state(state->tensors.at("generator"));
+}
+
+TrainOutcome Trainer::run() {
+  const Recipe& recipe = plan_.run.recipe;
+  TrainOutcome outcome;
+  outcome.plan = describe(plan_);
+  if (events_.plan) events_.plan(outcome.plan);
+  if (schedule_.floor_lowered) {
+    notice(fmt::format("lr {:.2e} is below min_lr {:.2e}: the floor becomes the lr itself",
+                       schedule_.peak, recipe.min_lr));
+  }
+  fs::create_directories(request_.out);
+  write_atomically(request_.out + "/recipe.json",
+                   [&](std::ostream& out) { out << to_json(plan_.run).dump(2) << "\n"; });
+  last_save_ = Clock::now();
+  while (at_.epoch < recipe.epochs && !outcome.interrupted) outcome.interrupted = !train_epoch();
+  outcome.rows = at_.rows;
+  return outcome;
+}
+
+bool Trainer::train_epoch() {
+  // A frozen body keeps its running statistics, too.
+  model_->train(!plan_.run.freeze);
+  const auto start = Clock::now();
+  const int64_t first_batch = at_.batch;
+  train_loader_.start(at_.epoch, at_.batch);
+  while (const Batch* batch = train_loader_.next()) {
+    train_batch(*batch);
+    report_step(start, first_batch);
+    const bool stop = events_.should_stop && events_.should_stop();
+    const bool due = seconds_since(last_save_) > 60 * request_.save_minutes ||
+                     (request_.save_steps > 0 && at_.step % request_.save_steps == 0);
+    const bool between_steps = at_.batch % plan_.run.recipe.accumulate == 0;
+    if (between_steps && (stop || due)) save_state();
+    if (between_steps && stop) return false;
+  }
+  finish_epoch(seconds_since(start));
+  return true;
+}
+
+void Trainer::train_batch(const Batch& batch) {
+  const int accumulate = plan_.run.recipe.accumulate;
+  if (at_.batch % accumulate == 0) optimizer_->zero_grad();
+  const Tensor loss = soft_cross_entropy(model_->forward(pixels_of(batch)), targets_of(batch));
+  const double value = loss.item<double>();
+  (loss / accumulate).backward();
+  at_.loss_sum += value * static_cast<double>(batch.count);
+  at_.loss_weight += static_cast<double>(batch.count);
+  const double lr = current_lr();
+  ++at_.batch;
+  check_finite(value);
+  if (at_.batch % accumulate != 0) return;
+  const auto gradients = optimizer_->gradients();
+  if (reduce_) reduce_(gradients);
+  clip_gradients(gradients, plan_.run.recipe.clip);
+  optimizer_->step(lr);
+  ++at_.step;
+  if (ema_) ema_->update(at_.step);
+}
+
+void Trainer::check_finite(double loss) {
+  if (std::isfinite(loss)) return;
+  const std::string state = states_.newest();
+  fail(
+      "the loss is {} at epoch {}, step {}, lr {:.3e}; first bad tensor: {}; last good state: {}. "
+      "Try a lower --lr, or --set clip=1",
+      loss, at_.epoch + 1, at_.step, current_lr(), first_non_finite(*model_),
+      state.empty() ? "none yet" : state);
+}
+
+double Trainer::current_lr() const {
+  const double fraction =
+      static_cast<double>(at_.batch) / static_cast<double>(train_loader_.batches());
+  return learning_rate(plan_.run.recipe, schedule_, at_.epoch, fraction);
+}
+
+void Trainer::report_step(Clock::time_point epoch_start, int64_t first_batch) {
+  if (!events_.step) return;
+  const Recipe& recipe = plan_.run.recipe;
+  const double per_batch =
+      seconds_since(epoch_start) / static_cast<double>(at_.batch - first_batch);
+  const int64_t batches = train_loader_.batches();
+  StepReport report;
+  report.epoch = at_.epoch + 1;
+  report.epochs = recipe.epochs;
+  report.batch = at_.batch;
+  report.batches = batches;
+  report.loss = at_.loss_sum / at_.loss_weight;
+  report.lr = current_lr();
+  report.images_per_second = static_cast<double>(recipe.batch) / per_batch;
+  const int64_t left = (recipe.epochs - at_.epoch) * batches - at_.batch;
+  report.seconds_left = per_batch * static_cast<double>(left);
+  events_.step(report);
+}
+
+void Trainer::finish_epoch(double seconds) {
+  EpochRow row;
+  row.epoch = at_.epoch + 1;
+  row.lr = learning_rate(plan_.run.recipe, schedule_, at_.epoch, 1);
+  row.train_loss = at_.loss_sum / at_.loss_weight;
+  row.seconds = seconds;
+  row.images_per_second = at_.loss_weight / seconds;
+  const Evaluation evaluation = validate_model();
+  row.val_loss = evaluation.loss;
+  row.top1 = evaluation.top1;
+  row.top5 = evaluation.top5;
+  const double chance = std::log(static_cast<double>(plan_.run.spec.classes));
+  if (std::abs(row.train_loss - chance) < 0.01 * chance && plan_.run.spec.classes > 1) {
+    notice(
+        fmt::format("the loss {:.4f} is still that of guessing, ln({}) = {:.4f}: check the labels "
+                    "and the learning rate",
+                    row.train_loss, plan_.run.spec.classes, chance));
+  }
+  at_.rows.push_back(row);
+  ++at_.epoch;
+  at_.batch = 0;
+  at_.loss_sum = at_.loss_weight = 0;
+  save_weights(row);
+  save_state();
+  write_log();
+  if (events_.epoch) events_.epoch(row);
+}
+
+Classifier& Trainer::evaluated() { return average_ ? *average_ : *model_; }
+
+Evaluation Trainer::validate_model() {
+  Classifier& model = evaluated();
+  model.eval();
+  const auto logits = [&](const Batch& batch) {
+    const torch::NoGradGuard no_grad;
+    const Tensor output = model.forward(pixels_of(batch)).contiguous();
+    return std::vector<float>(output.data_ptr<float>(), output.data_ptr<float>() + output.numel());
+  };
+  return evaluate(val_loader_, logits);
+}
+
+void Trainer::save_state() {
+  State state;
+  state.position = at_;
+  for (auto& [name, tensor] : tensors_by_name(*model_)) state.tensors["model." + name] = tensor;
+  if (average_) {
+    for (auto& [name, tensor] : tensors_by_name(*average_)) state.tensors["ema." + name] = tensor;
+  }
+  for (const Slot& slot : optimizer_->slots()) {
+    state.tensors["mean." + slot.name] = slot.mean;
+    state.tensors["square." + slot.name] = slot.square;
+  }
+  state.tensors["generator"] = at::detail::getDefaultCPUGenerator().get_state();
+  states_.save(state);
+  last_save_ = Clock::now();
+}
+
+void Trainer::save_weights(const EpochRow& row) {
+  Card card = plan_.card;
+  card.extra = {{"data", plan_.run.data}, {"recipe", to_json(plan_.run.recipe)},
+                {"epoch", row.epoch},     {"top1", row.top1},
+                {"top5", row.top5},       {"ema", plan_.run.recipe.ema}};
+  const auto tensors = weights_of(evaluated());
+  write_safetensors(request_.out + "/last.safetensors", tensors, metadata_of(card));
+  if (row.top1 <= at_.best_top1) return;
+  at_.best_top1 = row.top1;
+  write_safetensors(request_.out + "/best.safetensors", tensors, metadata_of(card));
+}
+
+void Trainer::write_log() const {
+  write_atomically(request_.out + "/log.csv", [&](std::ostream& out) {
+    out << "epoch,train_loss,val_loss,top1,top5,lr,images_per_second,seconds\n";
+    for (const EpochRow& row : at_.rows) {
+      out << fmt::format("{},{:.6f},{:.6f},{:.4f},{:.4f},{:.6e},{:.2f},{:.2f}\n", row.epoch,
+                         row.train_loss, row.val_loss, row.top1, row.top5, row.lr,
+                         row.images_per_second, row.seconds);
+    }
+  });
+}
+
+void Trainer::notice(const std::string& text) const {
+  if (events_.notice) events_.notice(text);
+}
+
+}  // namespace soft

@@ -1,0 +1,60 @@
+// The training loop: batches in, weights and a log out. Reports through TrainEvents and never
+// prints.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "data/loader.h"
+#include "metric/evaluate.h"
+#include "model/classifier.h"
+#include "train/optimizer.h"
+#include "train/plan.h"
+#include "train/schedule.h"
+#include "train/state.h"
+
+namespace soft {
+
+// Where distributed training enters: sums gradients over all ranks, in place.
+using Reduce = std::function<void(const std::vector<torch::Tensor>& gradients)>;
+
+class Trainer {
+ public:
+  Trainer(Plan plan, const TrainRequest& request, TrainEvents events, Reduce reduce = {});
+
+  // Trains to the last epoch, or until events.should_stop says so.
+  TrainOutcome run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void start_weights();
+  void restore();
+  bool train_epoch();  // false when asked to stop
+  void train_batch(const Batch& batch);
+  void check_finite(double loss);
+  void finish_epoch(double seconds);
+  Evaluation validate_model();
+  void save_state();
+  void save_weights(const EpochRow& row);
+  void write_log() const;
+  void report_step(Clock::time_point epoch_start, int64_t first_batch);
+  void notice(const std::string& text) const;
+  double current_lr() const;
+  Classifier& evaluated();  // the EMA where there is one
+
+  Plan plan_;
+  TrainRequest request_;
+  TrainEvents events_;
+  Reduce reduce_;
+  Schedule schedule_;
+  Loader train_loader_, val_loader_;
+  std::shared_ptr<Classifier> model_, average_;
+  std::unique_ptr<AdamW> optimizer_;
+  std::unique_ptr<Ema> ema_;
+  StateFolder states_;
+  Position at_;
+  Clock::time_point last_save_;
+};
+
+}  // namespace soft
