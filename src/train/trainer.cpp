@@ -112,7 +112,8 @@ void Trainer::restore() {
   }
   at_ = state->position;
   optimizer_->set_steps(at_.step);
-  at::detail::getDefaultCPUGenerator().set_state(state->tensors.at("generator"));
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  generator.set_state(state->tensors.at("generator"));
 }
 
 TrainOutcome Trainer::run() {

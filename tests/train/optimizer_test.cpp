@@ -1,0 +1,82 @@
+#include "train/optimizer.h"
+
+#include "support/tensors.h"
+#include "train/loss.h"
+
+namespace soft {
+namespace {
+
+using torch::Tensor;
+
+TEST(AdamW, TakesTheSameStepsAsLibTorch) {
+  torch::manual_seed(1);
+  torch::nn::Linear ours(5, 3), theirs(5, 3);
+  const Recipe recipe;
+  {
+    const torch::NoGradGuard no_grad;
+    theirs->weight.copy_(ours->weight);
+    theirs->bias.copy_(ours->bias);
+  }
+  AdamW optimizer(*ours, recipe);
+  std::vector<torch::optim::OptimizerParamGroup> groups;
+  auto decayed = torch::optim::AdamWOptions(1e-2).weight_decay(0.05);
+  auto free = torch::optim::AdamWOptions(1e-2).weight_decay(0);
+  groups.emplace_back(std::vector<Tensor>{theirs->weight},
+                      std::make_unique<torch::optim::AdamWOptions>(decayed));
+  groups.emplace_back(std::vector<Tensor>{theirs->bias},
+                      std::make_unique<torch::optim::AdamWOptions>(free));
+  torch::optim::AdamW reference(groups, decayed);
+  for (int step = 0; step < 5; ++step) {
+    const Tensor x = torch::randn({4, 5});
+    optimizer.zero_grad();
+    reference.zero_grad();
+    ours(x).square().sum().backward();
+    theirs(x).square().sum().backward();
+    optimizer.step(1e-2);
+    reference.step();
+  }
+  EXPECT_LT(test::relative_error(ours->weight, theirs->weight), 1e-6);
+  EXPECT_LT(test::relative_error(ours->bias, theirs->bias), 1e-6);
+}
+
+TEST(AdamW, DecaysMatricesAndPositionsButNotNormsBiasesAndTheClassToken) {
+  EXPECT_TRUE(decays("block1.0.att.ff1.weight", torch::zeros({2, 2})));
+  EXPECT_TRUE(decays("pos_embed1", torch::zeros({1, 4, 2})));
+  EXPECT_FALSE(decays("block1.0.att.ff1.bias", torch::zeros({2})));
+  EXPECT_FALSE(decays("block1.0.att.norm1.weight", torch::zeros({2})));
+  EXPECT_FALSE(decays("cls_token", torch::zeros({1, 1, 2})));
+}
+
+TEST(Clipping, ScalesToTheLimitAndReportsTheNorm) {
+  const Tensor a = torch::full({2}, 3.0), b = torch::full({2}, 4.0);  // norm sqrt(50)
+  EXPECT_NEAR(clip_gradients({a, b}, 1.0), std::sqrt(50.0), 1e-6);
+  EXPECT_NEAR(std::sqrt((a.square().sum() + b.square().sum()).item<double>()), 1.0, 1e-5);
+  EXPECT_NEAR(clip_gradients({a, b}, 0), 1.0, 1e-5);  // 0: measured, not clipped
+}
+
+TEST(Ema, FollowsItsDecayAndWarmsUp) {
+  torch::nn::Linear source(1, 1), average(1, 1);
+  Recipe recipe;
+  recipe.ema_decay = 0.9;
+  Ema ema(*average, *source, recipe);
+  const torch::NoGradGuard no_grad;
+  const float start = source->weight.item<float>();
+  source->weight.fill_(start + 1);
+  ema.update(1);
+  EXPECT_NEAR(average->weight.item<float>(), start + 0.1f, 1e-6);
+  recipe.ema_warmup = true;
+  const Ema warm(*average, *source, recipe);
+  EXPECT_NEAR(warm.decay_at(1), 1 - std::pow(2.0, -2.0 / 3), 1e-12);
+  EXPECT_DOUBLE_EQ(warm.decay_at(1000000), 0.9);
+}
+
+TEST(SoftCrossEntropy, EqualsTheHandComputedValue) {
+  const Tensor logits = torch::tensor({{1.0f, 2.0f, 3.0f}});
+  const Tensor targets = torch::tensor({{0.2f, 0.3f, 0.5f}});
+  const double log_sum = std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0));
+  EXPECT_NEAR(soft_cross_entropy(logits, targets).item<double>(), log_sum - (0.2 + 0.6 + 1.5),
+              1e-6);
+}
+
+}  // namespace
+}  // namespace soft

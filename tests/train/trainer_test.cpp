@@ -1,0 +1,220 @@
+#include "train/trainer.h"
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "support/tensors.h"
+
+namespace soft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A model and a set small enough to train in a second.
+TrainRequest little_run(const std::string& folder) {
+  TrainRequest request;
+  request.data = "shapes";
+  request.model = "soft-nano";
+  request.recipe = "small";
+  request.settings = {"dims=32,32,32,32", "heads=1,1,1,1", "depths=1,1,1,1", "drop_path=0.1",
+                      "stem_dim=8"};
+  request.epochs = 2;
+  request.batch = 16;
+  request.limit_train = 64;
+  request.limit_val = 32;
+  request.out = folder;
+  return request;
+}
+
+TrainOutcome train(const TrainRequest& request, TrainEvents events = {}) {
+  return Trainer(make_plan(resolve(request)), request, std::move(events)).run();
+}
+
+// The bytes of all tensors of the newest state: weights, EMA, optimizer and random generator.
+std::string fingerprint(const std::string& folder) {
+  const auto state = StateFolder(folder + "/state").load();
+  std::string bytes;
+  for (const auto& [name, tensor] : state->tensors) {
+    bytes += name;
+    bytes.append(static_cast<const char*>(tensor.data_ptr()), tensor.nbytes());
+  }
+  return bytes;
+}
+
+class TrainerTest : public testing::Test {
+ protected:
+  TrainerTest() { at::set_num_threads(1); }
+  ~TrainerTest() override { at::set_num_threads(2); }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(TrainerTest, WritesWeightsLogRecipeAndState) {
+  const TrainOutcome outcome = train(little_run(folder_.path("run")));
+  ASSERT_EQ(outcome.rows.size(), 2);
+  EXPECT_GT(outcome.rows[0].train_loss, 0);
+  for (const char* file : {"last.safetensors", "best.safetensors", "log.csv", "recipe.json"}) {
+    EXPECT_TRUE(fs::exists(folder_.path("run/") + file)) << file;
+  }
+  const Card card = card_of(read_weights(folder_.path("run/best.safetensors")));
+  EXPECT_EQ(card.spec.classes, static_cast<int>(card.class_names.size()));
+}
+
+TEST_F(TrainerTest, GivesTheSameBitsForTheSameSeed) {
+  train(little_run(folder_.path("a")));
+  train(little_run(folder_.path("b")));
+  TrainRequest other = little_run(folder_.path("c"));
+  other.seed = 7;
+  train(other);
+  EXPECT_EQ(fingerprint(folder_.path("a")), fingerprint(folder_.path("b")));
+  EXPECT_NE(fingerprint(folder_.path("a")), fingerprint(folder_.path("c")));
+}
+
+TEST_F(TrainerTest, ResumedAfterAnyStepEqualsTheUninterruptedRunBitForBit) {
+  train(little_run(folder_.path("whole")));
+  for (int stop_after : {1, 3, 4, 6}) {
+    const std::string folder = folder_.path("cut" + std::to_string(stop_after));
+    int steps = 0;
+    TrainEvents events;
+    events.should_stop = [&] { return ++steps >= stop_after; };
+    EXPECT_TRUE(train(little_run(folder), events).interrupted);
+    TrainRequest resume;
+    resume.out = folder;
+    resume.resume = true;
+    const TrainOutcome outcome = train(resume);
+    EXPECT_EQ(outcome.rows.size(), 2);
+    EXPECT_EQ(fingerprint(folder), fingerprint(folder_.path("whole"))) << stop_after;
+  }
+}
+
+TEST_F(TrainerTest, FallsBackToTheOlderStateWhenTheNewestIsDamaged) {
+  train(little_run(folder_.path("whole")));
+  const std::string folder = folder_.path("damaged");
+  TrainRequest request = little_run(folder);
+  request.save_steps = 2;
+  int steps = 0;
+  TrainEvents events;
+  events.should_stop = [&] { return ++steps >= 6; };
+  train(request, events);
+  const std::string newest = StateFolder(folder + "/state").newest();
+  std::string bytes = test::read_file(newest);
+  bytes[bytes.size() - 5] ^= 1;
+  test::write_file(newest, bytes);
+  TrainRequest resume;
+  resume.out = folder;
+  resume.resume = true;
+  train(resume);
+  EXPECT_EQ(fingerprint(folder), fingerprint(folder_.path("whole")));
+}
+
+TEST_F(TrainerTest, RefusesToResumeWithAChangedRecipeUnlessTold) {
+  train(little_run(folder_.path("run")));
+  TrainRequest resume;
+  resume.out = folder_.path("run");
+  resume.resume = true;
+  resume.epochs = 3;
+  EXPECT_THAT(test::error_of([&] { train(resume); }), testing::HasSubstr("recipe.epochs"));
+  resume.allow_change = true;
+  EXPECT_EQ(train(resume).rows.size(), 3);
+}
+
+TEST_F(TrainerTest, RunsAStoredRecipeAgain) {
+  train(little_run(folder_.path("first")));
+  TrainRequest again;
+  again.recipe = folder_.path("first/recipe.json");
+  again.out = folder_.path("again");
+  train(again);
+  EXPECT_EQ(fingerprint(folder_.path("again")), fingerprint(folder_.path("first")));
+}
+
+TEST_F(TrainerTest, OverfitsAHandfulOfPictures) {
+  TrainRequest request = little_run(folder_.path("run"));
+  request.epochs = 40;
+  request.batch = 8;
+  request.limit_train = 16;
+  request.limit_val = 8;
+  for (const char* setting : {"mix_probability=0", "smoothing=0", "crop=none", "flip=0", "ema=off",
+                              "drop_path=0", "lr=0.003"}) {
+    request.settings.emplace_back(setting);
+  }
+  const TrainOutcome outcome = train(request);
+  EXPECT_LT(outcome.rows.back().train_loss, 0.1);
+}
+
+TEST_F(TrainerTest, AccumulatedGradientsEqualThoseOfTheWholeBatch) {
+  // Two batches of 8 that make one step are one batch of 16 when nothing depends on the batch
+  // itself.
+  torch::manual_seed(3);
+  torch::nn::Linear model(6, 3);
+  const torch::Tensor x = torch::randn({16, 6});
+  const torch::Tensor y = torch::softmax(torch::randn({16, 3}), -1);
+  const auto loss = [&](int64_t begin, int64_t count) {
+    const auto logits = model(x.narrow(0, begin, count));
+    return -(y.narrow(0, begin, count) * torch::log_softmax(logits, -1)).sum(-1).mean();
+  };
+  loss(0, 16).backward();
+  const torch::Tensor whole = model->weight.grad().clone();
+  model->zero_grad();
+  (loss(0, 8) / 2).backward();
+  (loss(8, 8) / 2).backward();
+  EXPECT_LT(test::relative_error(model->weight.grad(), whole), 1e-6);
+}
+
+TEST_F(TrainerTest, StopsAtANonFiniteLossWithStepRateTensorAndState) {
+  TrainRequest request = little_run(folder_.path("run"));
+  request.settings.emplace_back("clip=0");
+  request.settings.emplace_back("warmup_epochs=0");
+  request.lr = 1e30;
+  const std::string message = test::error_of([&] { train(request); });
+  EXPECT_THAT(message, testing::HasSubstr("lr 1.000e+30"));
+  EXPECT_THAT(message, testing::HasSubstr("first bad tensor"));
+  EXPECT_THAT(message, testing::HasSubstr("last good state"));
+}
+
+TEST_F(TrainerTest, ReportsALossStuckAtChance) {
+  TrainRequest request = little_run(folder_.path("run"));
+  request.epochs = 1;
+  request.lr = 1e-12;
+  std::vector<std::string> notices;
+  TrainEvents events;
+  events.notice = [&](const std::string& text) { notices.push_back(text); };
+  train(request, events);
+  EXPECT_THAT(notices, testing::Contains(testing::HasSubstr("still that of guessing")));
+}
+
+TEST_F(TrainerTest, FineTunesFromWeightsOfAnotherSizeAndClassCount) {
+  train(little_run(folder_.path("first")));
+  TrainRequest request = little_run(folder_.path("second"));
+  request.settings.emplace_back("image_size=48");
+  request.init = folder_.path("first/best.safetensors");
+  request.epochs = 1;
+  std::vector<std::string> notices;
+  TrainEvents events;
+  events.notice = [&](const std::string& text) { notices.push_back(text); };
+  EXPECT_EQ(train(request, events).rows.size(), 1);
+  EXPECT_THAT(notices, testing::Contains(testing::HasSubstr("pos_embed1 is resized")));
+}
+
+TEST_F(TrainerTest, LinearProbingChangesTheHeadAlone) {
+  train(little_run(folder_.path("first")));
+  TrainRequest request = little_run(folder_.path("probe"));
+  request.init = folder_.path("first/last.safetensors");
+  request.freeze = true;
+  request.settings.emplace_back("ema=off");
+  train(request);
+  const Weights before = read_weights(folder_.path("first/last.safetensors"));
+  const Weights after = read_weights(folder_.path("probe/last.safetensors"));
+  for (const auto& [name, view] : before.tensors) {
+    const bool same = to_floats(view) == to_floats(after.tensors.at(name));
+    EXPECT_EQ(same, name.rfind("head.", 0) != 0) << name;
+  }
+}
+
+TEST_F(TrainerTest, LeavesNothingBehindWhenTheDataIsMissing) {
+  TrainRequest request = little_run(folder_.path("run"));
+  request.data = "folder:" + folder_.path("nowhere");
+  test::error_of([&] { train(request); });
+  EXPECT_FALSE(fs::exists(folder_.path("run")));
+}
+
+}  // namespace
+}  // namespace soft
