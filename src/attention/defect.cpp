@@ -8,8 +8,13 @@ namespace soft {
 
 double gelu_gradient_error(const std::function<torch::Tensor(const torch::Tensor&)>& gelu) {
   const torch::AutoGradMode with_gradient(true);
-  const auto x = torch::linspace(-3, 3, 64 * 48).reshape({64, 48}).requires_grad_(true);
-  const auto incoming = torch::linspace(0.5, 1.5, 48 * 64).reshape({48, 64}).t();  // not contiguous
+  const auto wave = [](double speed, at::IntArrayRef shape) {
+    return torch::sin(speed * torch::arange(64 * 48, torch::kFloat64))
+        .to(torch::kFloat32)
+        .reshape(shape);
+  };
+  const auto x = (2 * wave(1.3, {64, 48})).requires_grad_(true);
+  const auto incoming = wave(0.7, {48, 64}).t();  // not contiguous
   const auto gradient = torch::autograd::grad({gelu(x)}, {x}, {incoming})[0];
   const auto wide = x.detach().to(torch::kFloat64);
   const auto slope = 0.5 * (1 + torch::erf(wide * M_SQRT1_2)) +

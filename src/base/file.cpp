@@ -137,4 +137,10 @@ void write_atomically(const std::string& path, const std::function<void(std::ost
   write_atomically({{path, write}});
 }
 
+std::string program_folder() {
+  std::error_code unknown;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  return unknown ? "." : program.parent_path().string();
+}
+
 }  // namespace soft

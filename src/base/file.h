@@ -44,4 +44,7 @@ struct FileWriter {
 void write_atomically(const std::vector<FileWriter>& files);
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
+// The folder of the running program, for what is installed or built beside it.
+std::string program_folder();
+
 }  // namespace soft

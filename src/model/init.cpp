@@ -19,7 +19,7 @@ void truncated_normal(torch::Tensor tensor, double std) {
 
 void initialise(torch::nn::Module& model) {
   constexpr double kStd = 0.02;
-  for (const auto& module : model.modules()) {
+  for (const auto& module : model.modules(/*include_self=*/false)) {
     if (auto* linear = module->as<torch::nn::Linear>()) {
       truncated_normal(linear->weight, kStd);
       if (linear->bias.defined()) torch::nn::init::zeros_(linear->bias);

@@ -36,7 +36,8 @@ Tensor pixels_of(const Batch& batch) {
 }
 
 Tensor targets_of(const Batch& batch) {
-  return torch::from_blob(const_cast<float*>(batch.targets.data()), {batch.count, -1},
+  const auto classes = static_cast<int64_t>(batch.targets.size()) / batch.count;
+  return torch::from_blob(const_cast<float*>(batch.targets.data()), {batch.count, classes},
                           torch::kFloat32);
 }
 

@@ -1,11 +1,10 @@
 #include <dlfcn.h>
-#include <unistd.h>
 
-#include <climits>
 #include <cstdlib>
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "wing/wing.h"
 
 namespace soft {
@@ -13,15 +12,9 @@ namespace {
 
 constexpr const char* kLibrary = "libsoft_torch.so";
 
-std::string folder_of_program() {
-  char path[PATH_MAX];
-  const ssize_t size = readlink("/proc/self/exe", path, sizeof(path));
-  return size > 0 ? std::filesystem::path(std::string(path, size)).parent_path().string() : ".";
-}
-
 // Beside the program in a build tree, in the library folder once installed; "" when in neither.
 std::string library_path() {
-  const std::string folder = folder_of_program();
+  const std::string folder = program_folder();
   for (const std::string& path :
        {folder + "/" + kLibrary, folder + "/../" SOFT_TORCH_FOLDER "/" + kLibrary}) {
     if (std::filesystem::exists(path)) return path;
