@@ -18,6 +18,8 @@
 namespace soft {
 namespace {
 
+constexpr const char* kTemporary = ".soft-tmp";
+
 class Descriptor {
  public:
   Descriptor(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC)) {}
@@ -50,7 +52,7 @@ std::string folder_of(const std::string& path) {
 class Draft {
  public:
   explicit Draft(const std::string& path)
-      : path_(path), temporary_(fmt::format("{}.tmp{}", path, ::getpid())) {}
+      : path_(path), temporary_(path + kTemporary + std::to_string(::getpid())) {}
   Draft(Draft&& other) noexcept
       : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, {})) {}
   Draft& operator=(Draft&&) = delete;
@@ -135,6 +137,20 @@ void write_atomically(const std::vector<FileWriter>& files) {
 
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write) {
   write_atomically({{path, write}});
+}
+
+void make_folder(const std::string& path) {
+  std::error_code code;
+  std::filesystem::create_directories(path, code);
+  if (code) fail("cannot make the folder '{}': {}", path, code.message());
+}
+
+void remove_leftovers(const std::string& folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().filename().string().find(kTemporary) == std::string::npos) continue;
+    std::filesystem::remove(entry.path(), ignored);
+  }
 }
 
 std::string program_folder() {

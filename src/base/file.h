@@ -44,6 +44,12 @@ struct FileWriter {
 void write_atomically(const std::vector<FileWriter>& files);
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
+// Makes a folder and those above it where they are missing.
+void make_folder(const std::string& path);
+
+// Removes the temporary files that writers killed in mid-write left in a folder.
+void remove_leftovers(const std::string& folder);
+
 // The folder of the running program, for what is installed or built beside it.
 std::string program_folder();
 

@@ -132,6 +132,7 @@ void add_what(CLI::App* command, TrainRequest& request) {
   command->add_option("--model", request.model, "A name from `soft models`");
   command->add_option("--attention", request.attention, "Another mechanism in the same model");
   command->add_option("--set", request.settings, "key=value of the model or the recipe")
+      ->allow_extra_args(false)  // otherwise it would swallow the words that follow
       ->type_name("KEY=VALUE");
   command->add_option("--recipe", request.recipe,
                       "released (default), paper, small or recipe.json");

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "data/sha256.h"
 #include "weights/weights.h"
@@ -68,10 +69,16 @@ Tensor tensor_of(const TensorView& view) {
   return tensor;
 }
 
-// Over the position and all tensors in the order of their names.
-std::string checksum(const std::string& position, const std::map<std::string, TensorView>& views) {
+std::string sha256(std::string_view text) {
   Sha256 sum;
-  sum.add(reinterpret_cast<const uint8_t*>(position.data()), position.size());
+  sum.add(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+  return sum.hex();
+}
+
+// Over names and content of all tensors, in the order of their names: two runs that made the same
+// weights, EMA and optimizer have the same one, however long they took.
+std::string checksum(const std::map<std::string, TensorView>& views) {
+  Sha256 sum;
   for (const auto& [name, view] : views) {
     sum.add(reinterpret_cast<const uint8_t*>(name.data()), name.size());
     sum.add(view.data, view.bytes());
@@ -79,18 +86,24 @@ std::string checksum(const std::string& position, const std::map<std::string, Te
   return sum.hex();
 }
 
+using Metadata = std::map<std::string, std::string>;
+
+Metadata metadata_of(const std::string& position, const std::map<std::string, TensorView>& views) {
+  return {{"position", position},
+          {"position_sha256", sha256(position)},
+          {"tensors_sha256", checksum(views)}};
+}
+
 State read_state(const std::string& path) {
   const Weights file = read_weights(path);
-  const auto position = file.metadata.find("position");
-  const auto expected = file.metadata.find("sha256");
-  if (position == file.metadata.end() || expected == file.metadata.end()) {
-    fail("'{}' is not a training state", path);
-  }
-  if (checksum(position->second, file.tensors) != expected->second) {
+  const auto found = file.metadata.find("position");
+  if (found == file.metadata.end()) fail("'{}' is not a training state", path);
+  const std::string& position = found->second;
+  if (file.metadata != metadata_of(position, file.tensors)) {
     fail("'{}' is damaged: its checksum is wrong", path);
   }
   State state;
-  state.position = position_from_json(parse_json(position->second, "position in '" + path + "'"));
+  state.position = position_from_json(parse_json(position, "position in '" + path + "'"));
   for (const auto& [name, view] : file.tensors) state.tensors[name] = tensor_of(view);
   return state;
 }
@@ -113,7 +126,7 @@ std::string StateFolder::newest() const {
 }
 
 void StateFolder::save(const State& state) const {
-  fs::create_directories(folder_);
+  make_folder(folder_);
   std::map<std::string, TensorView> views;
   std::vector<NamedTensor> tensors;
   for (const auto& [name, tensor] : state.tensors) {
@@ -124,7 +137,7 @@ void StateFolder::save(const State& state) const {
   const Position& at = state.position;
   const std::string path =
       fmt::format("{}/step-{:09}-{:05}.safetensors", folder_, at.step, at.epoch);
-  write_safetensors(path, tensors, {{"position", position}, {"sha256", checksum(position, views)}});
+  write_safetensors(path, tensors, metadata_of(position, views));
   auto found = paths();
   for (size_t i = 0; i + kStatesKept < found.size(); ++i) fs::remove(found[i]);
 }

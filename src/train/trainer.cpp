@@ -126,7 +126,9 @@ TrainOutcome Trainer::run() {
     notice(fmt::format("lr {:.2e} is below min_lr {:.2e}: the floor becomes the lr itself",
                        schedule_.peak, recipe.min_lr));
   }
-  fs::create_directories(request_.out);
+  make_folder(request_.out);
+  remove_leftovers(request_.out);
+  remove_leftovers(request_.out + "/state");
   write_atomically(request_.out + "/recipe.json",
                    [&](std::ostream& out) { out << to_json(plan_.run).dump(2) << "\n"; });
   last_save_ = Clock::now();
@@ -165,7 +167,7 @@ void Trainer::train_batch(const Batch& batch) {
   at_.loss_weight += static_cast<double>(batch.count);
   const double lr = current_lr();
   ++at_.batch;
-  check_finite(value);
+  check_finite(value, lr);
   if (at_.batch % accumulate != 0) return;
   const auto gradients = optimizer_->gradients();
   if (reduce_) reduce_(gradients);
@@ -175,13 +177,13 @@ void Trainer::train_batch(const Batch& batch) {
   if (ema_) ema_->update(at_.step);
 }
 
-void Trainer::check_finite(double loss) {
+void Trainer::check_finite(double loss, double lr) {
   if (std::isfinite(loss)) return;
   const std::string state = states_.newest();
   fail(
       "the loss is {} at epoch {}, step {}, lr {:.3e}; first bad tensor: {}; last good state: {}. "
       "Try a lower --lr, or --set clip=1",
-      loss, at_.epoch + 1, at_.step, current_lr(), first_non_finite(*model_),
+      loss, at_.epoch + 1, at_.step, lr, first_non_finite(*model_),
       state.empty() ? "none yet" : state);
 }
 

@@ -32,7 +32,7 @@ class Trainer {
   void restore();
   bool train_epoch();  // false when asked to stop
   void train_batch(const Batch& batch);
-  void check_finite(double loss);
+  void check_finite(double loss, double lr);
   void finish_epoch(double seconds);
   Evaluation validate_model();
   void save_state();

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "weights/imagenet.h"
 
 namespace soft {
 namespace {
@@ -221,6 +222,7 @@ Card checked_card(const Weights& weights, const ModelSpec& spec) {
   check_fit(weights, spec);
   Card card;
   card.spec = spec;
+  if (spec.classes == kImagenetClasses) card.class_names = imagenet_names();
   return card;
 }
 

@@ -44,7 +44,7 @@ Array array_of(const Tensor& tensor) {
   return {dense.sizes().vec(), std::vector<float>(values, values + dense.numel())};
 }
 
-std::shared_ptr<Classifier> make_model(const TorchForward& request) {
+std::shared_ptr<Classifier> make_model(const TorchModel& request) {
   torch::manual_seed(request.seed);
   auto model = std::make_shared<Classifier>(request.spec);
   if (!request.weights.empty()) {
@@ -64,6 +64,20 @@ TorchForwardResult forward(const TorchForward& request) {
     if (!request.features) return result;
     for (const Tensor& map : model->features(images)) result.features.push_back(array_of(map));
     return result;
+  });
+}
+
+TorchLogits open(const TorchModel& request) {
+  return guarded(request.threads, [&]() -> TorchLogits {
+    const auto model = make_model(request);
+    return [model, threads = request.threads](const float* pixels, int64_t count, Grid size) {
+      return guarded(threads, [&] {
+        const torch::NoGradGuard no_grad;
+        const Tensor images = torch::from_blob(const_cast<float*>(pixels),
+                                               {count, 3, size.h, size.w}, torch::kFloat32);
+        return array_of(model->forward(images)).data;
+      });
+    };
   });
 }
 
@@ -121,7 +135,7 @@ TrainOutcome train(const TrainRequest& request, const TrainEvents& events) {
   });
 }
 
-constexpr TorchWing kWing{forward, doctor, train};
+constexpr TorchWing kWing{forward, open, doctor, train};
 
 }  // namespace
 }  // namespace soft

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,15 +15,22 @@
 
 namespace soft {
 
-struct TorchForward {
+struct TorchModel {
   std::string weights;  // .safetensors or .pth; empty: random initialisation from `seed`
   uint64_t seed = 0;
   ModelSpec spec;           // as stored in, or inferred from, the weights file, settings applied
   std::string weights_key;  // .pth: which dictionary; empty takes the EMA where there is one
-  Array input;              // [N, 3, H, W], normalised
-  bool features = false;
   int threads = 0;
 };
+
+struct TorchForward : TorchModel {
+  Array input;  // [N, 3, H, W], normalised
+  bool features = false;
+};
+
+// Normalised pixels [count, 3, size.h, size.w] -> logits [count, classes].
+using TorchLogits =
+    std::function<std::vector<float>(const float* pixels, int64_t count, Grid size)>;
 
 struct TorchForwardResult {
   Array logits;                 // [N, classes]
@@ -32,6 +40,7 @@ struct TorchForwardResult {
 // One entry per command that needs LibTorch. Errors leave as soft::Error.
 struct TorchWing {
   TorchForwardResult (*forward)(const TorchForward&);
+  TorchLogits (*open)(const TorchModel&);  // a model to be asked again and again
   // {"libtorch", "capability", "blas", "blas_library", "threads",
   //  "defects": [{"name", "found", "cured", "cure"}]}: text, and booleans for found and cured.
   Json (*doctor)(int threads);

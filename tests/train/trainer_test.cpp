@@ -128,12 +128,12 @@ TEST_F(TrainerTest, RunsAStoredRecipeAgain) {
 
 TEST_F(TrainerTest, OverfitsAHandfulOfPictures) {
   TrainRequest request = little_run(folder_.path("run"));
-  request.epochs = 40;
+  request.epochs = 90;
   request.batch = 8;
-  request.limit_train = 16;
+  request.limit_train = 8;
   request.limit_val = 8;
   for (const char* setting : {"mix_probability=0", "smoothing=0", "crop=none", "flip=0", "ema=off",
-                              "drop_path=0", "lr=0.003"}) {
+                              "drop_path=0", "lr=0.004"}) {
     request.settings.emplace_back(setting);
   }
   const TrainOutcome outcome = train(request);
