@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kExamples =
     "Examples (`soft COMMAND --help` has more):\n"
     "  soft models\n"
-    "  soft models norm\n"
+    "  soft info soft-tiny --size 384\n"
     "  soft doctor";
 
 void add_commands(CLI::App& app) {
@@ -25,14 +25,16 @@ void add_commands(CLI::App& app) {
   app.require_subcommand(1);
   app.footer(kExamples);
   add_models(app);
+  add_info(app);
   add_doctor(app);
+  add_forward(app);
+  add_convert(app);
   add_data(app);
   add_train(app);
 }
 
-// Views into names that CLI11 keeps for as long as the app lives.
-std::vector<std::string_view> command_names(const CLI::App& app) {
-  std::vector<std::string_view> names;
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   return names;
 }
@@ -45,30 +47,36 @@ std::vector<std::string> flag_names(const CLI::App& command) {
   return names;
 }
 
-// CLI11 would only say that a subcommand is missing.
-void check_command(const CLI::App& app, const std::string& word) {
-  const auto names = command_names(app);
-  const bool known = std::find(names.begin(), names.end(), word) != names.end();
-  if (known || word.empty() || word.front() == '-') return;
-  fail_usage("unknown command '{}'{}; `soft --help` lists them all", word, hint(word, names));
+std::string hint_among(const std::string& word, const std::vector<std::string>& names) {
+  return hint(word, {names.begin(), names.end()});
 }
 
-// One line for any mistake in the arguments. A mistyped flag is named first, since it is often the
-// reason why another one seems to be missing.
-[[noreturn]] void explain(const CLI::App& app, const CLI::ParseError& error) {
-  const auto chosen = app.get_subcommands();
-  const CLI::App& command = chosen.empty() ? app : *chosen.front();
-  const std::string name = chosen.empty() ? "soft" : "soft " + command.get_name();
-  const auto unexpected = app.remaining(true);
-  if (unexpected.empty()) fail_usage("{}; see `{} --help`", error.what(), name);
-  const std::string& word = unexpected.front();
-  if (word.front() != '-') {
-    fail_usage("one argument too many: '{}'; see `{} --help`", word, name);
+// What is wrong, in one line. A word that nothing asked for is named first, since a mistyped flag
+// is often the reason why another one seems to be missing.
+std::string complaint(const CLI::App& command, const std::string& word, const char* otherwise) {
+  if (word.empty()) return otherwise;
+  if (word.front() == '-') {
+    const std::string flag = word.substr(0, word.find('='));
+    const auto flags = flag_names(command);
+    const bool known = std::find(flags.begin(), flags.end(), flag) != flags.end();
+    if (known) return fmt::format("'{}' belongs behind the name of the command", flag);
+    return fmt::format("unknown flag '{}'{}", flag, hint_among(flag, flags));
   }
-  const auto flags = flag_names(command);
-  const std::string flag = word.substr(0, word.find('='));
-  fail_usage("unknown flag '{}'{}; see `{} --help`", flag, hint(flag, {flags.begin(), flags.end()}),
-             name);
+  const auto commands = command_names(command);
+  if (commands.empty()) return fmt::format("one argument too many: '{}'", word);
+  return fmt::format("unknown command '{}'{}", word, hint_among(word, commands));
+}
+
+[[noreturn]] void explain(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = &app;
+  std::string name = app.get_name();
+  while (!command->get_subcommands().empty()) {  // the deepest one that was understood
+    command = command->get_subcommands().front();
+    name += " " + command->get_name();
+  }
+  const auto unexpected = app.remaining(true);
+  const std::string word = unexpected.empty() ? "" : unexpected.front();
+  fail_usage("{}; see `{} --help`", complaint(*command, word, error.what()), name);
 }
 
 }  // namespace
@@ -80,7 +88,6 @@ int run_command_line(int argc, const char* const* argv) {
     std::cerr << app.help();
     return 2;
   }
-  check_command(app, argv[1]);
   set_threads(0);  // all cores, unless --threads says otherwise
   try {
     app.parse(argc, argv);

@@ -11,7 +11,10 @@ int run_command_line(int argc, const char* const* argv);
 // Each adds its subcommand; the callback it registers does the work and throws soft::Error on
 // failure.
 void add_models(CLI::App& app);
+void add_info(CLI::App& app);
 void add_doctor(CLI::App& app);
+void add_forward(CLI::App& app);
+void add_convert(CLI::App& app);
 void add_data(CLI::App& app);
 void add_train(CLI::App& app);
 

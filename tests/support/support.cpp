@@ -43,12 +43,12 @@ std::string read_file(const std::string& path) {
   return text.str();
 }
 
-Outcome run_soft(const std::vector<std::string>& arguments, const std::string& input) {
+namespace {
+
+// Forks, sends the three streams to files in a scratch folder, and lets `become` replace the child.
+Outcome run_child(const std::string& input, const std::function<void()>& become) {
   const TemporaryFolder folder;
   write_file(folder.path("in"), input);
-  std::vector<const char*> argv{SOFT_BINARY};
-  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  argv.push_back(nullptr);
   const pid_t child = fork();
   if (child == 0) {
     const auto redirect = [](const std::string& path, int flags, int target) {
@@ -58,13 +58,28 @@ Outcome run_soft(const std::vector<std::string>& arguments, const std::string& i
     redirect(folder.path("in"), O_RDONLY, 0);
     redirect(folder.path("out"), O_WRONLY | O_CREAT, 1);
     redirect(folder.path("err"), O_WRONLY | O_CREAT, 2);
-    execv(argv[0], const_cast<char* const*>(argv.data()));
+    become();
     _exit(127);
   }
   int status = 0;
   waitpid(child, &status, 0);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return {code, read_file(folder.path("out")), read_file(folder.path("err"))};
+}
+
+}  // namespace
+
+Outcome run_soft(const std::vector<std::string>& arguments, const std::string& input) {
+  std::vector<const char*> argv{SOFT_BINARY};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  argv.push_back(nullptr);
+  return run_child(input, [&] { execv(argv[0], const_cast<char* const*>(argv.data())); });
+}
+
+Outcome run_shell(const std::string& line, const std::string& folder) {
+  return run_child("", [&] {
+    if (chdir(folder.c_str()) == 0) execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+  });
 }
 
 std::string error_of(const std::function<void()>& action) {

@@ -37,6 +37,9 @@ struct Outcome {
 // Runs build/…/soft with these arguments, stdin from `input`.
 Outcome run_soft(const std::vector<std::string>& arguments, const std::string& input = "");
 
+// Runs a line of shell in `folder`.
+Outcome run_shell(const std::string& line, const std::string& folder = "/");
+
 // The message of the soft::Error that `action` throws; fails the test when it throws none.
 std::string error_of(const std::function<void()>& action);
 

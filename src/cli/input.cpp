@@ -1,0 +1,52 @@
+#include "cli/input.h"
+
+#include <fstream>
+
+#include "base/error.h"
+#include "image/codec.h"
+#include "image/transform.h"
+
+namespace soft {
+namespace {
+
+bool is_npy(const std::string& path) {
+  char start[6] = {};
+  std::ifstream(path, std::ios::binary).read(start, sizeof(start));
+  return std::string(start, sizeof(start)) == "\x93NUMPY";
+}
+
+Array read_tensor(const std::string& path) {
+  Array array = read_npy(path);
+  if (array.shape.size() != 4 || array.shape[0] < 1 || array.shape[1] != 3) {
+    fail("'{}' is {}; a model reads N x 3 x H x W with at least one picture", path,
+         shape_text(array.shape));
+  }
+  return array;
+}
+
+Preprocessing preprocessing_of(const Card& card) {
+  Preprocessing preprocessing;
+  preprocessing.size = card.spec.image_size;
+  preprocessing.short_side = card.short_side();
+  std::copy(card.mean.begin(), card.mean.end(), preprocessing.mean.begin());
+  std::copy(card.std.begin(), card.std.end(), preprocessing.std.begin());
+  return preprocessing;
+}
+
+Array read_picture(const std::string& path, const Card& card) {
+  const Preprocessing preprocessing = preprocessing_of(card);
+  const Image image = evaluation_crop(read_image(path, {true}), preprocessing);
+  Array array;
+  array.shape = {1, 3, image.height, image.width};
+  array.data.resize(image.rgb.size());
+  normalise(image, preprocessing, array.data.data());
+  return array;
+}
+
+}  // namespace
+
+Array read_input(const std::string& path, const Card& card) {
+  return is_npy(path) ? read_tensor(path) : read_picture(path, card);
+}
+
+}  // namespace soft

@@ -1,0 +1,15 @@
+// What a model is given: a tensor as it stands, or a picture that goes through the one
+// preprocessing.
+#pragma once
+
+#include <string>
+
+#include "base/npy.h"
+#include "weights/weights.h"
+
+namespace soft {
+
+// [N, 3, H, W] from an .npy file, or [1, 3, size, size] from a picture; told apart by content.
+Array read_input(const std::string& path, const Card& card);
+
+}  // namespace soft
