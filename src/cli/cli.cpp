@@ -31,6 +31,8 @@ void add_commands(CLI::App& app) {
   add_convert(app);
   add_data(app);
   add_train(app);
+  add_eval(app);
+  add_classify(app);
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {

@@ -17,5 +17,7 @@ void add_forward(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_data(CLI::App& app);
 void add_train(CLI::App& app);
+void add_eval(CLI::App& app);
+void add_classify(CLI::App& app);
 
 }  // namespace soft

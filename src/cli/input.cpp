@@ -24,15 +24,6 @@ Array read_tensor(const std::string& path) {
   return array;
 }
 
-Preprocessing preprocessing_of(const Card& card) {
-  Preprocessing preprocessing;
-  preprocessing.size = card.spec.image_size;
-  preprocessing.short_side = card.short_side();
-  std::copy(card.mean.begin(), card.mean.end(), preprocessing.mean.begin());
-  std::copy(card.std.begin(), card.std.end(), preprocessing.std.begin());
-  return preprocessing;
-}
-
 Array read_picture(const std::string& path, const Card& card) {
   const Preprocessing preprocessing = preprocessing_of(card);
   const Image image = evaluation_crop(read_image(path, {true}), preprocessing);
@@ -44,6 +35,15 @@ Array read_picture(const std::string& path, const Card& card) {
 }
 
 }  // namespace
+
+Preprocessing preprocessing_of(const Card& card) {
+  Preprocessing preprocessing;
+  preprocessing.size = card.spec.image_size;
+  preprocessing.short_side = card.short_side();
+  std::copy(card.mean.begin(), card.mean.end(), preprocessing.mean.begin());
+  std::copy(card.std.begin(), card.std.end(), preprocessing.std.begin());
+  return preprocessing;
+}
 
 Array read_input(const std::string& path, const Card& card) {
   return is_npy(path) ? read_tensor(path) : read_picture(path, card);

@@ -5,11 +5,15 @@
 #include <string>
 
 #include "base/npy.h"
+#include "image/transform.h"
 #include "weights/weights.h"
 
 namespace soft {
 
 // [N, 3, H, W] from an .npy file, or [1, 3, size, size] from a picture; told apart by content.
 Array read_input(const std::string& path, const Card& card);
+
+// What the card says about preparing a picture.
+Preprocessing preprocessing_of(const Card& card);
 
 }  // namespace soft

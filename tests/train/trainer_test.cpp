@@ -163,6 +163,7 @@ TEST_F(TrainerTest, StopsAtANonFiniteLossWithStepRateTensorAndState) {
   TrainRequest request = little_run(folder_.path("run"));
   request.settings.emplace_back("clip=0");
   request.settings.emplace_back("warmup_epochs=0");
+  request.settings.emplace_back("per_step=off");
   request.lr = 1e30;
   const std::string message = test::error_of([&] { train(request); });
   EXPECT_THAT(message, testing::HasSubstr("lr 1.000e+30"));
