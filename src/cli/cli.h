@@ -2,7 +2,9 @@
 // rooms and prints.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace soft {
 

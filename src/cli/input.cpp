@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "image/codec.h"
-#include "image/transform.h"
 
 namespace soft {
 namespace {

@@ -32,7 +32,7 @@ TEST(Doctor, JsonSaysThatAllIsWellAndOnWhatMachine) {
 #if SOFT_WITH_TORCH
 TEST(Doctor, ProbesTheGeluGradientAndNamesTheCure) {
   const Json torch = Json::parse(run_soft({"doctor", "--json"}).out).at("torch");
-  EXPECT_THAT(torch.at("blas").get<std::string>(), HasSubstr("openmp"));
+  EXPECT_THAT(torch.at("blas").get<std::string>(), HasSubstr("OpenMP"));
   ASSERT_FALSE(torch.at("defects").empty());
   for (const Json& defect : torch.at("defects")) {
     EXPECT_TRUE(!defect.at("found") || defect.at("cured")) << defect;
