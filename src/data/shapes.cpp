@@ -87,9 +87,9 @@ double distance(Shape shape, Point p) {
     case Shape::kCross:
       return std::min(box(p, 0.95, 0.28), box(p, 0.28, 0.95));
     case Shape::kHorizontalStripes:
-      return std::max(box(p, 0.875, 0.875), bands(p.y));
+      return std::max(box(p, 0.875, 0.75), bands(p.y));
     case Shape::kVerticalStripes:
-      return std::max(box(p, 0.875, 0.875), bands(p.x));
+      return std::max(box(p, 0.75, 0.875), bands(p.x));
     case Shape::kCheckerboard:
       return std::max(box(p, 0.875, 0.875), checkerboard(p));
   }
@@ -109,11 +109,11 @@ struct Scene {
   Shape shape = Shape::kCircle;
   Point centre;  // pixels
   double radius = 1;
-  double angle = 0;
+  Point turn;  // (cos, sin) of its angle
   Colour ink{};
-  Colour ground_from{}, ground_to{};  // a gradient across the picture
-  double ground_angle = 0;
-  double noise = 0;  // largest deviation of a value
+  Colour ground_from{}, ground_to{};  // a gradient across the picture…
+  Point slope;                        // …in this direction, per pixel
+  double noise = 0;                   // largest deviation of a value
 };
 
 // Ink that can be told from both ends of the background; black or white when chance finds none.
@@ -145,39 +145,42 @@ Scene random_scene(int size, Random& random) {
   const double margin = 0.9 * scene.radius;
   scene.centre.x = random.uniform(margin, size - margin);
   scene.centre.y = random.uniform(margin, size - margin);
-  scene.angle = random_angle(scene.shape, random);
+  const double angle = random_angle(scene.shape, random);
+  scene.turn = {std::cos(angle), std::sin(angle)};
   scene.ground_from = random_colour(random);
   scene.ground_to = random_colour(random);
-  scene.ground_angle = random.uniform(-M_PI, M_PI);
+  const double direction = random.uniform(-M_PI, M_PI);
+  scene.slope = {std::cos(direction) / size, std::sin(direction) / size};
   scene.ink = legible_ink(scene, random);
   scene.noise = random.uniform(0, 24);
   return scene;
 }
 
-// How much of the pixel at (x, y) the shape covers.
+// How much of the pixel about (x, y) the shape covers.
 double coverage(const Scene& scene, double x, double y) {
-  const double cosine = std::cos(scene.angle) / scene.radius;
-  const double sine = std::sin(scene.angle) / scene.radius;
-  const double dx = x - scene.centre.x;
-  const double dy = y - scene.centre.y;
-  const Point local{cosine * dx + sine * dy, cosine * dy - sine * dx};
+  const double dx = (x - scene.centre.x) / scene.radius;
+  const double dy = (y - scene.centre.y) / scene.radius;
+  const Point local{scene.turn.x * dx + scene.turn.y * dy, scene.turn.x * dy - scene.turn.y * dx};
   return std::clamp(0.5 - distance(scene.shape, local) * scene.radius, 0.0, 1.0);
 }
 
 Image draw(const Scene& scene, int size, Random& random) {
-  const Point slope{std::cos(scene.ground_angle) / size, std::sin(scene.ground_angle) / size};
+  const double middle = 0.5 * size;
   Image image(size, size);
-  for (int y = 0; y < size; ++y) {
-    for (int x = 0; x < size; ++x) {
+  uint8_t* out = image.rgb.data();
+  for (int row = 0; row < size; ++row) {
+    for (int column = 0; column < size; ++column) {
+      const double x = column + 0.5;
+      const double y = row + 0.5;
       const double blend =
-          std::clamp(0.5 + slope.x * (x - 0.5 * size) + slope.y * (y - 0.5 * size), 0.0, 1.0);
-      const double ink = coverage(scene, x + 0.5, y + 0.5);
+          std::clamp(0.5 + scene.slope.x * (x - middle) + scene.slope.y * (y - middle), 0.0, 1.0);
+      const double ink = coverage(scene, x, y);
       for (int channel = 0; channel < 3; ++channel) {
-        const double ground =
-            scene.ground_from[channel] * (1 - blend) + scene.ground_to[channel] * blend;
+        const double from = scene.ground_from[channel];
+        const double ground = from + (scene.ground_to[channel] - from) * blend;
         const double value = ground + (scene.ink[channel] - ground) * ink +
                              random.uniform(-scene.noise, scene.noise);
-        image.pixel(x, y)[channel] = static_cast<uint8_t>(std::clamp(value, 0.0, 255.0) + 0.5);
+        *out++ = static_cast<uint8_t>(std::clamp(value, 0.0, 255.0) + 0.5);
       }
     }
   }
