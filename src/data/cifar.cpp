@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kSide = 32;
-constexpr int64_t kArea = kSide * kSide;
+constexpr int64_t kArea = int64_t{kSide} * kSide;
 constexpr int64_t kRecord = 1 + 3 * kArea;
 constexpr int64_t kOfficialCount = 10'000;  // pictures per file
 

@@ -6,7 +6,7 @@
 namespace soft {
 namespace {
 
-constexpr size_t kArea = 32 * 32;  // pixels of a picture, all in one row of the strip
+constexpr size_t kArea = size_t{32} * 32;  // pixels of a picture, all in one row of the strip
 
 // RGB bytes [rows, kArea, 3].
 std::vector<uint8_t> read_strip(const std::string& path, size_t rows) {

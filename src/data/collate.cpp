@@ -51,7 +51,7 @@ void Collator::collate_training(const BatchPlan& plan, Batch& batch) const {
   for (int64_t position : positions) {
     Random noise = random_of(plan, kErase, position);
     maybe_erase(planes, batch.size, augmentation, noise);
-    planes += 3 * batch.size * batch.size;
+    planes += int64_t{3} * batch.size * batch.size;
   }
 }
 

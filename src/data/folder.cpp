@@ -68,7 +68,7 @@ std::vector<std::string> find_classes(const fs::path& root, Split split) {
          root.string(), root.string());
   }
   const bool trainable = fs::is_directory(train);
-  const std::vector<std::string> classes = class_folders(trainable ? train : val);
+  std::vector<std::string> classes = class_folders(trainable ? train : val);
   if (classes.empty()) fail("no class folders in '{}'", (trainable ? train : val).string());
   if (!fs::is_directory(val)) return classes;
   for (const std::string& name : class_folders(val)) {

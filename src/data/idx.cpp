@@ -30,8 +30,8 @@ const char* prefix(Split split) { return split == Split::kTrain ? "train" : "t10
 std::string find_file(const std::string& folder, Split split, const Kind& kind) {
   for (const char* separator : {"-", "."}) {
     for (const char* ending : {"", ".gz"}) {
-      const std::string path = fmt::format("{}/{}-{}{}{}-ubyte{}", folder, prefix(split), kind.name,
-                                           separator, kind.format, ending);
+      std::string path = fmt::format("{}/{}-{}{}{}-ubyte{}", folder, prefix(split), kind.name,
+                                     separator, kind.format, ending);
       if (fs::is_regular_file(path)) return path;
     }
   }
@@ -69,10 +69,10 @@ struct Pictures {
 
   Image image(int64_t index) const {
     Image image(side, side);
-    const uint8_t* row = bytes.data() + index * width * height;
-    for (int y = 0; y < height; ++y, row += width) {
+    const uint8_t* grey = bytes.data() + index * width * height;
+    for (int y = 0; y < height; ++y) {
       uint8_t* out = image.pixel((side - width) / 2, (side - height) / 2 + y);
-      for (int x = 0; x < width; ++x) std::fill_n(out + 3 * x, 3, row[x]);
+      for (int x = 0; x < width; ++x, out += 3) std::fill_n(out, 3, *grey++);
     }
     return image;
   }

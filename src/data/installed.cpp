@@ -72,6 +72,7 @@ std::vector<std::string> candidate_folders(std::string_view name) {
   }
   roots.emplace_back("/usr/share/datasets");  // where Debian puts them
   std::vector<std::string> folders;
+  folders.reserve(roots.size());
   for (const fs::path& root : roots) folders.push_back((root / name).string());
   return folders;
 }

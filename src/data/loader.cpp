@@ -32,7 +32,7 @@ LoaderOptions checked(LoaderOptions options, const Dataset& dataset) {
 
 Loader::Loader(Dataset dataset, LoaderOptions options)
     : dataset_(std::move(dataset)),
-      options_(checked(std::move(options), dataset_)),
+      options_(checked(options, dataset_)),
       collator_(dataset_, options_),
       batches_(batches_per_epoch(options_, dataset_.size())),
       // One in the making per worker, one ready, one in the consumer's hands.

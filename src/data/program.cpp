@@ -9,8 +9,6 @@
 
 #include "base/error.h"
 
-extern char** environ;
-
 namespace soft {
 namespace {
 
@@ -39,6 +37,7 @@ int wait_for(pid_t child) {
 void run_program(const std::vector<std::string>& argv, const std::string& folder,
                  const std::string& cure) {
   std::vector<char*> arguments;
+  arguments.reserve(argv.size() + 1);
   for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   FileActions actions;

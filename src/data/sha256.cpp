@@ -23,9 +23,8 @@ uint32_t rotate(uint32_t x, int bits) { return x >> bits | x << (32 - bits); }
 // The 16 words of a block, stretched to one per round.
 std::array<uint32_t, 64> schedule(const uint8_t* block) {
   std::array<uint32_t, 64> w{};
-  for (int i = 0; i < 16; ++i) {
-    w[i] = uint32_t{block[4 * i]} << 24 | uint32_t{block[4 * i + 1]} << 16 |
-           uint32_t{block[4 * i + 2]} << 8 | uint32_t{block[4 * i + 3]};
+  for (int i = 0; i < 16; ++i, block += 4) {
+    w[i] = uint32_t{block[0]} << 24 | uint32_t{block[1]} << 16 | uint32_t{block[2]} << 8 | block[3];
   }
   for (int i = 16; i < 64; ++i) {
     const uint32_t s0 = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ (w[i - 15] >> 3);

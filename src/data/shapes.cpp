@@ -180,7 +180,7 @@ Image draw(const Scene& scene, int size, Random& random) {
         const double ground = from + (scene.ground_to[channel] - from) * blend;
         const double value = ground + (scene.ink[channel] - ground) * ink +
                              random.uniform(-scene.noise, scene.noise);
-        *out++ = static_cast<uint8_t>(std::clamp(value, 0.0, 255.0) + 0.5);
+        *out++ = static_cast<uint8_t>(std::lround(std::clamp(value, 0.0, 255.0)));
       }
     }
   }

@@ -68,8 +68,8 @@ TEST(RandomResizedWindow, AreaIsUniformAndShapeLogUniform) {
     ++areas[std::clamp(static_cast<int>((area - 0.08) / 0.42 * 4), 0, 3)];
     ++shapes[std::clamp(static_cast<int>((log_ratio + 1) / 2 * 4), 0, 3)];
   }
-  for (int count : areas) EXPECT_NEAR(count, kDraws / 4, 250);
-  for (int count : shapes) EXPECT_NEAR(count, kDraws / 4, 250);
+  for (int count : areas) EXPECT_NEAR(count, 0.25 * kDraws, 250);
+  for (int count : shapes) EXPECT_NEAR(count, 0.25 * kDraws, 250);
 }
 
 TEST(RandomResizedWindow, ExtremeShapesFallBackToTheirCentre) {
@@ -163,7 +163,7 @@ TEST(Erase, FillsOneWindowWithNormalNoiseInAQuarterOfThePictures) {
   int64_t values = 0;
   for (uint64_t i = 0; i < 4000; ++i) {
     Random random(7, {i});
-    std::vector<float> planes(3 * kSize * kSize, 100.f);
+    std::vector<float> planes(size_t{3} * kSize * kSize, 100.f);
     maybe_erase(planes.data(), kSize, augmentation, random);
     const auto changed =
         std::count_if(planes.begin(), planes.end(), [](float v) { return v < 50; });

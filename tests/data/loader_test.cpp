@@ -104,10 +104,10 @@ TEST(Loader, EvaluationVisitsEverythingInOrderUnchanged) {
   ASSERT_EQ(batches.size(), 3u);
   EXPECT_EQ(batches[2].count, 3);
   EXPECT_TRUE(batches[0].targets.empty());
-  std::vector<float> expected(3 * 8 * 8);
+  std::vector<float> expected(size_t{3} * 64);
   normalise(dataset.load(9), loader.options().preprocessing, expected.data());
   EXPECT_EQ(batches[2].indices[1], 9);
-  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), batches[2].pixels.begin() + 3 * 64));
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), batches[2].pixels.begin() + 192));
 }
 
 TEST(Loader, TwoRanksTogetherSeeWhatOneWouldSee) {
