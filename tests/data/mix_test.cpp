@@ -46,7 +46,7 @@ TEST(Mix, AWholeShareChangesNothingAndLongPicturesAreBlendedToTheirEnd) {
   normalise(a, plain(37), expected.data());
   EXPECT_EQ(mixed(a, b, Mix{}), expected);
   const std::vector<float> half = mixed(a, b, mixup(0.5));
-  const size_t area = 37u * 29u;
+  const size_t area = size_t{37} * 29;
   for (size_t i = 0; i < area; ++i) {
     for (size_t c = 0; c < 3; ++c) {
       const double value = std::nearbyint(0.5 * a.rgb[3 * i + c] + 0.5 * b.rgb[3 * i + c]);
