@@ -11,3 +11,7 @@ if(SOFT_SANITIZE)
     -Wno-maybe-uninitialized)
   target_link_options(soft_flags INTERFACE -fsanitize=address,undefined)
 endif()
+# SIMD kernels are compiled for AVX-512, AVX2, SSE4, NEON and plain C++. Left out: SSSE3 and the DL variant of
+# AVX-512, which bring them nothing, and SVE, whose sizeless vectors cannot stand in arrays of accumulators.
+target_compile_definitions(soft_flags INTERFACE
+  "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_DL|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
+#include <hwy/highway.h>
 
 #include <algorithm>
 #include <cmath>
@@ -53,9 +53,9 @@ double largest_of(const A& values) {
   return largest;
 }
 
-// Runs `body` once for each instruction set this machine has, the best one last.
+// Runs `body` once for each compiled instruction set that this machine has.
 inline void for_every_target(const std::function<void()>& body) {
-  int64_t targets = hwy::SupportedTargets();
+  int64_t targets = hwy::SupportedTargets() & HWY_TARGETS;
   while (targets != 0) {
     const int64_t target = targets & -targets;
     targets ^= target;
