@@ -23,4 +23,24 @@ void gaussian(const GaussianShape& shape, ConstRows q, float scale, ConstRows l,
 void gaussian_self(int64_t landmarks, int64_t dim, ConstRows l, const float* mask, float* a,
                    float* scratch);
 
+// ---- For those who visit the same landmarks many times
+
+// The landmarks as the vector code wants them. A dropped landmark, like the padding, is infinitely
+// far away from everything: its kernel is 0.
+struct PackedLandmarks {
+  int64_t landmarks;  // m
+  int64_t dim;        // d
+  float scale;        // s, already inside `columns`
+  float* columns;     // [d, padded(m)] s·Lᵀ
+  float* half_norms;  // [padded(m)] ½|l|²
+};
+
+int64_t packed_landmarks_size(int64_t landmarks, int64_t dim);  // floats
+PackedLandmarks pack_landmarks(int64_t landmarks, int64_t dim, ConstRows l, float scale,
+                               const float* mask, float* memory);
+
+// k [rows, padded(m)], padding written as 0; rows where token_mask (may be null) is 0 are 0.
+void gaussian_tile(const PackedLandmarks& packed, int64_t rows, ConstRows q,
+                   const float* token_mask, float* k);
+
 }  // namespace soft

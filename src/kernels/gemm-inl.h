@@ -137,6 +137,27 @@ HWY_INLINE void multiply(int64_t rows, int64_t vecs, int64_t inner, const Left& 
   }
 }
 
+// out (4 x 4) = inᵀ
+HWY_INLINE void transpose_block(const float* in, int64_t stride, float* out, int64_t out_stride) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 4; ++j) out[j * out_stride + i] = in[i * stride + j];
+  }
+#else
+  const hn::Full128<float> d;
+  const auto row0 = hn::LoadU(d, in), row1 = hn::LoadU(d, in + stride);
+  const auto row2 = hn::LoadU(d, in + 2 * stride), row3 = hn::LoadU(d, in + 3 * stride);
+  const auto even_low = hn::InterleaveLower(d, row0, row2);
+  const auto even_high = hn::InterleaveUpper(d, row0, row2);
+  const auto odd_low = hn::InterleaveLower(d, row1, row3);
+  const auto odd_high = hn::InterleaveUpper(d, row1, row3);
+  hn::StoreU(hn::InterleaveLower(d, even_low, odd_low), d, out);
+  hn::StoreU(hn::InterleaveUpper(d, even_low, odd_low), d, out + out_stride);
+  hn::StoreU(hn::InterleaveLower(d, even_high, odd_high), d, out + 2 * out_stride);
+  hn::StoreU(hn::InterleaveUpper(d, even_high, odd_high), d, out + 3 * out_stride);
+#endif
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace soft
 HWY_AFTER_NAMESPACE();

@@ -30,13 +30,31 @@ struct Block {
   float beta;
 };
 
+// in [rows, cols] -> out [cols, rows].
+void transpose_blocks(int64_t rows, int64_t cols, const float* in, int64_t stride, float* out,
+                      int64_t out_stride) {
+  const int64_t whole_rows = rows / 4 * 4, whole_cols = cols / 4 * 4;
+  for (int64_t i = 0; i < whole_rows; i += 4) {
+    for (int64_t j = 0; j < whole_cols; j += 4) {
+      transpose_block(in + i * stride + j, stride, out + j * out_stride + i, out_stride);
+    }
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = i < whole_rows ? whole_cols : 0; j < cols; ++j) {
+      out[j * out_stride + i] = in[i * stride + j];
+    }
+  }
+}
+
 // op(B) [inner, cols] -> panel [inner, width], zero beyond cols.
 void pack_panel(int64_t inner, int64_t cols, const Operand& b, float* panel, int64_t width) {
-  const FloatTag d;
-  for (int64_t k = 0; k < inner; ++k) {
-    float* out = panel + k * width;
-    for (int64_t j = 0; j < width; j += lanes()) hn::StoreU(hn::Zero(d), d, out + j);
-    for (int64_t j = 0; j < cols; ++j) out[j] = b.at(k, j);
+  if (cols < width) std::fill_n(panel, inner * width, 0.0f);
+  if (b.transposed) {
+    transpose_blocks(cols, inner, b.data, b.stride, panel, width);
+  } else {
+    for (int64_t k = 0; k < inner; ++k) {
+      for (int64_t j = 0; j < cols; ++j) panel[k * width + j] = b.data[k * b.stride + j];
+    }
   }
 }
 
@@ -85,7 +103,8 @@ Operand part(const Operand& x, int64_t row, int64_t column) {
   return {x.data + offset, x.stride, x.transposed};
 }
 
-void multiply_add(const Block& all, const Operand& a, const Operand& b, float* c, int64_t c_stride) {
+void multiply_add(const Block& all, const Operand& a, const Operand& b, float* c,
+                  int64_t c_stride) {
   HWY_ALIGN float packed[kInnerBlock * kTileVecs * kPad];
   const Left left{a.data, a.transposed ? 1 : a.stride, a.transposed ? a.stride : 1};
   for (int64_t column = 0; column < all.cols;) {
@@ -123,6 +142,7 @@ HWY_AFTER_NAMESPACE();
 namespace soft {
 
 HWY_EXPORT(multiply_blocks);
+HWY_EXPORT(transpose_blocks);
 
 void gemm(const Product& product, const Operand& a, const Operand& b, float* c, int64_t c_stride) {
   HWY_DYNAMIC_DISPATCH(multiply_blocks)(product, a, b, c, c_stride);
@@ -130,16 +150,7 @@ void gemm(const Product& product, const Operand& a, const Operand& b, float* c, 
 
 void transpose(int64_t rows, int64_t cols, const float* in, int64_t stride, float* out,
                int64_t out_stride) {
-  constexpr int64_t kBlock = 8;  // a block's lines of both arrays stay in the first-level cache
-  for (int64_t i0 = 0; i0 < rows; i0 += kBlock) {
-    for (int64_t j0 = 0; j0 < cols; j0 += kBlock) {
-      for (int64_t j = j0; j < std::min(j0 + kBlock, cols); ++j) {
-        for (int64_t i = i0; i < std::min(i0 + kBlock, rows); ++i) {
-          out[j * out_stride + i] = in[i * stride + j];
-        }
-      }
-    }
-  }
+  HWY_DYNAMIC_DISPATCH(transpose_blocks)(rows, cols, in, stride, out, out_stride);
 }
 
 }  // namespace soft
