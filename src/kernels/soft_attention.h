@@ -24,6 +24,7 @@
 // order: the same bits for any number of threads, and for any amount of padding behind a mask.
 #pragma once
 
+#include "kernels/gaussian.h"
 #include "kernels/inverse.h"
 #include "kernels/rows.h"
 
@@ -50,35 +51,34 @@ constexpr int64_t kTokenChunk = 512;      // tokens of one unit of work
 constexpr int64_t kKeptCross = 80 << 10;  // floats of K kept between the two passes: 320 KB
 constexpr int64_t token_chunks(int64_t tokens) { return (tokens + kTokenChunk - 1) / kTokenChunk; }
 
-// Where the phases of one head keep what they share. `inverse` and `gathered` are what backward
-// wants back; point them elsewhere before soft_prepare to have them written there.
+// What the phases of one head share. `inverse` and `gathered` are what backward wants back; point
+// them elsewhere before soft_prepare to have them written there.
 struct SoftState {
+  PackedLandmarks packed;
   float* inverse;   // [m, m] X
   float* gathered;  // [m, d] S
   float* core;      // [m, m] N
-  float* mixed;     // [m, padded(d)] M
-  float* packed;    // [d, padded(m)] s·Lᵀ
-  float* norms;     // [padded(m)] ½|l|², +inf for padding and dropped landmarks
-  float* partial;   // [chunks, m, padded(d)] KᵀV of each chunk
+  float* mixed;     // [m, d] M
+  float* partial;   // [chunks, m, d] KᵀV of each chunk
   float* cross;     // [n, padded(m)] K, or null when it would exceed kKeptCross
-  float* scratch;   // for the phases that run once
+  float* scratch;   // for soft_prepare
 };
 
-int64_t soft_state_size(const SoftHead& head);              // floats; only the three sizes matter
+int64_t soft_state_size(const SoftHead& head);              // floats; only the sizes matter
 SoftState soft_state(const SoftHead& head, float* memory);  // carves the state out of that many
 int64_t soft_tile_size(const SoftHead& head);               // floats of scratch for each thread
 
 // The phases, in this order; the two that take a chunk may run in parallel over 0..token_chunks-1.
-InverseReport soft_prepare(const SoftHead& head, const SoftOptions& options,
-                           const SoftState& state);
+InverseReport soft_prepare(const SoftHead& head, const SoftOptions& options, SoftState& state);
 void soft_gather(const SoftHead& head, const SoftState& state, int64_t chunk, float* tile);
 void soft_mix(const SoftHead& head, const SoftState& state);
 void soft_scatter(const SoftHead& head, const SoftState& state, int64_t chunk, Rows y, float* tile);
 
 // All phases on the calling thread: y [n, d] is written. memory: soft_attention_size floats.
+// inverse [m, m] and gathered [m, d] receive what backward needs, or are null.
 int64_t soft_attention_size(const SoftHead& head);
 InverseReport soft_attention(const SoftHead& head, const SoftOptions& options, Rows y,
-                             float* memory);
+                             float* memory, float* inverse = nullptr, float* gathered = nullptr);
 
 // ---- Backward
 

@@ -1,0 +1,49 @@
+// What the forward and the backward pass of soft_attention.h have in common.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/soft_attention.h"
+
+namespace soft {
+
+constexpr int64_t kTokenTile = 64;  // tokens whose K stays in the first-level cache
+
+// Calls visit(first token, tokens) for the tiles of [begin, end).
+template <class Visit>
+void for_each_tile(int64_t begin, int64_t end, const Visit& visit) {
+  for (int64_t token = begin; token < end; token += kTokenTile) {
+    visit(token, std::min(kTokenTile, end - token));
+  }
+}
+
+// K of a tile: k [rows, padded(m)].
+inline void cross_tile(const SoftHead& head, const PackedLandmarks& packed, int64_t token,
+                       int64_t rows, float* k) {
+  const float* mask = head.token_mask == nullptr ? nullptr : head.token_mask + token;
+  gaussian_tile(packed, rows, {head.q.row(token), head.q.stride}, mask, k);
+}
+
+inline bool keeps_cross(const SoftHead& head) {
+  return head.tokens * padded(head.landmarks) <= kKeptCross;
+}
+
+// e = D^-½ [m] with `norm`, otherwise ones; N = e∘X∘eᵀ in both cases. a, x, core: [m, m].
+void degree_factors(int64_t m, bool norm, const float* a, float* e);
+void scale_by_degree(int64_t m, const float* e, const float* x, float* core);
+
+// B = K∘dK of a tile, 0 where K = 1, with dK = left·right formed on the fly.
+struct WeighTile {
+  int64_t rows;
+  int64_t landmarks;  // m
+  int64_t inner;
+  const float* left;   // [rows, inner]
+  const float* right;  // [inner, padded(m)]
+  const float* k;      // [rows, padded(m)]
+  float* b;            // [rows, padded(m)]
+  float* row_sums;     // [rows] of B, written
+  float* column_sums;  // [padded(m)] of B, added to
+};
+void weigh_tile(const WeighTile& tile);
+
+}  // namespace soft
