@@ -35,12 +35,13 @@ void window_mask(const Windows& windows, const float* token_mask, float* mask);
 
 // L = gelu_erf(LN(scale · conv(q))), the default sampler.
 struct LandmarkConv {
-  Windows windows;      // by ratio
-  int64_t dim;          // d
-  const float* weight;  // [step.h, step.w, d in, d out]: see pack_landmark_weight
-  const float* gamma;   // [d]
-  const float* beta;    // [d]
-  float scale = 1;      // d^-1/4, or 1 where the projection already holds it
+  Windows windows;                    // by ratio
+  int64_t dim;                        // d
+  const float* weight;                // [step.h, step.w, d in, d out]: see pack_landmark_weight
+  const float* gamma;                 // [d]
+  const float* beta;                  // [d]
+  float scale = 1;                    // d^-1/4, or 1 where the projection already holds it
+  const float* token_mask = nullptr;  // [H·W]: queries of padding count as 0; null: all real
   float epsilon = 1e-5f;
 };
 
