@@ -39,7 +39,7 @@ struct Start {
   Tensor v;  // V0
 };
 
-Start newton_start(const Tensor& a, const InverseOptions& options) {
+Start newton_start(const Tensor& a, const InverseRule& options) {
   if (options.mode == Inverse::kNewtonAdaptive) return {a, times(adaptive_alpha(a), a)};
   if (options.mode == Inverse::kNewtonPaper) return {a, times(2 / one_norm(a).square(), a)};
   const Tensor p = a + options.epsilon * identity_like(a);
@@ -52,7 +52,7 @@ Tensor newton_step(const Tensor& p, const Tensor& v) {
   return 0.5 * (next + next.transpose(-1, -2));
 }
 
-Tensor newton(const Tensor& a, const InverseOptions& options) {
+Tensor newton(const Tensor& a, const InverseRule& options) {
   auto [p, v] = newton_start(a, options);
   for (int step = 0; step < options.steps; ++step) v = newton_step(p, v);
   return v;
@@ -78,7 +78,7 @@ Tensor exact(const Tensor& a, double epsilon) {
 }
 
 // Modes that do not regularise their steps do not regularise their fall-back either.
-double epsilon_of(const InverseOptions& options) {
+double epsilon_of(const InverseRule& options) {
   const bool regularised = options.mode == Inverse::kNewton || options.mode == Inverse::kExact;
   return regularised ? options.epsilon : 0;
 }
@@ -89,7 +89,7 @@ struct Solved {
 };
 
 // The value alone; autograd is the caller's business.
-Solved solve(const Tensor& a, const InverseOptions& options) {
+Solved solve(const Tensor& a, const InverseRule& options) {
   if (options.mode == Inverse::kExact) return {exact(a, options.epsilon), {}};
   const Tensor v = newton(a, options);
   const Tensor converged = inverse_residual(a, v) <= kLargestResidual;  // false for NaN
@@ -104,7 +104,7 @@ Solved solve(const Tensor& a, const InverseOptions& options) {
 class OneShotInverse : public torch::autograd::Function<OneShotInverse> {
  public:
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& a,
-                        InverseOptions options) {
+                        InverseRule options) {
     const Tensor v = solve(a, options).inverse;
     context->save_for_backward({v});
     return v;
@@ -119,7 +119,7 @@ class OneShotInverse : public torch::autograd::Function<OneShotInverse> {
 
 // Autograd through every step. Matrices that need the exact solve take its one-shot gradient, since
 // going back through an overflow would turn it into NaN.
-Tensor unrolled_inverse(const Tensor& a, const InverseOptions& options) {
+Tensor unrolled_inverse(const Tensor& a, const InverseRule& options) {
   Tensor exact_rows;
   {
     const torch::NoGradGuard no_grad;
@@ -128,7 +128,7 @@ Tensor unrolled_inverse(const Tensor& a, const InverseOptions& options) {
   if (exact_rows.numel() == 0) return newton(a, options);
   const Tensor is_good = torch::ones({a.size(0)}, a.options().dtype(torch::kBool));
   const Tensor good_rows = is_good.index_fill(0, exact_rows, false).nonzero().flatten();
-  InverseOptions exactly = options;
+  InverseRule exactly = options;
   exactly.mode = Inverse::kExact;
   exactly.epsilon = epsilon_of(options);
   const Tensor solved = OneShotInverse::apply(a.index_select(0, exact_rows), exactly);
@@ -138,7 +138,7 @@ Tensor unrolled_inverse(const Tensor& a, const InverseOptions& options) {
 
 }  // namespace
 
-Tensor inverse(const Tensor& a, const InverseOptions& options) {
+Tensor inverse(const Tensor& a, const InverseRule& options) {
   const Tensor matrices = a.reshape({-1, a.size(-2), a.size(-1)});  // [N, m, m]
   const bool unrolled = options.grad == InverseGrad::kUnrolled && options.mode != Inverse::kExact;
   const Tensor inv =
@@ -146,7 +146,7 @@ Tensor inverse(const Tensor& a, const InverseOptions& options) {
   return inv.reshape(a.sizes());
 }
 
-std::vector<Tensor> newton_iterates(const Tensor& a, const InverseOptions& options) {
+std::vector<Tensor> newton_iterates(const Tensor& a, const InverseRule& options) {
   const Start start = newton_start(a, options);
   std::vector<Tensor> iterates{start.v};
   for (int step = 0; step < options.steps; ++step) {

@@ -17,17 +17,17 @@
 
 namespace soft {
 
-struct InverseOptions {
+struct InverseRule {
   Inverse mode = Inverse::kNewton;
   InverseGrad grad = InverseGrad::kOneShot;  // -inv' G inv', or autograd through every step
   int steps = 20;
   double epsilon = 0.01;
 };
 
-torch::Tensor inverse(const torch::Tensor& a, const InverseOptions& options);  // [.., m, m]
+torch::Tensor inverse(const torch::Tensor& a, const InverseRule& options);  // [.., m, m]
 
 // The iterates V0 … VT, and |A V A - A| / |A| (Frobenius) of one of them: [.., m, m] -> [..].
-std::vector<torch::Tensor> newton_iterates(const torch::Tensor& a, const InverseOptions& options);
+std::vector<torch::Tensor> newton_iterates(const torch::Tensor& a, const InverseRule& options);
 torch::Tensor inverse_residual(const torch::Tensor& a, const torch::Tensor& v);
 
 int64_t inverse_fallbacks();  // matrices solved exactly for want of convergence, since the start

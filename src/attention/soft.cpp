@@ -49,7 +49,7 @@ class SoftAttention : public Attention {
 
  private:
   LandmarkSampler sampler_;
-  InverseOptions inverse_;
+  InverseRule inverse_;
 };
 
 }  // namespace

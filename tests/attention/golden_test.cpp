@@ -61,7 +61,7 @@ TEST(GoldenAttention, EachStepOfSoftEqualsTheReference) {
   EXPECT_LT(relative_error(gaussian(q, landmarks), golden.at("cross")), 1e-4);
   const Tensor core = gaussian_self(landmarks);
   EXPECT_LT(relative_error(core, golden.at("a")), 1e-4);
-  InverseOptions options;
+  InverseRule options;
   EXPECT_LT(relative_error(inverse(core, options), golden.at("newton")), 1e-3);
   options.mode = Inverse::kNewtonAdaptive;
   EXPECT_LT(relative_error(inverse(core, options), golden.at("newton_adaptive")), 1e-3);
@@ -142,7 +142,7 @@ TEST_P(GoldenInverse, EqualsTheReferenceInDoublePrecision) {
   const Tensors golden = golden_tensors("newton.safetensors");
   const std::string which = std::to_string(GetParam());
   const Tensor a = golden.at("a" + which);
-  InverseOptions options;
+  InverseRule options;
   EXPECT_LT(absolute_error(inverse(a, options), golden.at("newton" + which)), 1e-3);
   options.mode = Inverse::kNewtonAdaptive;
   EXPECT_LT(absolute_error(inverse(a, options), golden.at("adaptive" + which)), 1e-3);

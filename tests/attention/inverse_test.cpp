@@ -13,8 +13,8 @@ using torch::Tensor;
 constexpr Inverse kModes[] = {Inverse::kNewton, Inverse::kNewtonAdaptive, Inverse::kNewtonPaper,
                               Inverse::kExact};
 
-InverseOptions with_mode(Inverse mode, InverseGrad grad = InverseGrad::kOneShot) {
-  InverseOptions options;
+InverseRule with_mode(Inverse mode, InverseGrad grad = InverseGrad::kOneShot) {
+  InverseRule options;
   options.mode = mode;
   options.grad = grad;
   return options;
@@ -29,7 +29,7 @@ Tensor separated_core(int64_t m, torch::ScalarType type = torch::kFloat64) {
 class InverseMode : public testing::TestWithParam<Inverse> {};
 
 TEST_P(InverseMode, InvertsAWellConditionedMatrix) {
-  InverseOptions options = with_mode(GetParam());
+  InverseRule options = with_mode(GetParam());
   options.epsilon = 0;
   const Tensor a = separated_core(12);
   const Tensor product = torch::matmul(a, inverse(a, options));
@@ -95,7 +95,7 @@ TEST(Inverse, OneShotGradientIsTheUnrolledOneAtConvergence) {
 
 TEST(Inverse, UnrolledGradientAgreesWithFiniteDifferences) {
   const Tensor a = separated_core(5).requires_grad_(true);
-  const InverseOptions options = with_mode(Inverse::kNewton, InverseGrad::kUnrolled);
+  const InverseRule options = with_mode(Inverse::kNewton, InverseGrad::kUnrolled);
   const Tensor gradient = torch::autograd::grad({inverse(a, options).square().sum()}, {a})[0];
   const torch::NoGradGuard no_grad;
   const Tensor direction = torch::randn_like(a);
