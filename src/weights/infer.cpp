@@ -6,63 +6,13 @@
 
 #include <fmt/ranges.h>
 
-#include <cmath>
-
 #include "base/error.h"
 #include "base/log.h"
 #include "weights/imagenet.h"
+#include "weights/shapes.h"
 
 namespace soft {
 namespace {
-
-class Shapes {
- public:
-  explicit Shapes(const Weights& weights) : weights_(weights) {}
-
-  bool has(const std::string& name) const { return weights_.tensors.count(name) != 0; }
-  size_t axes(const std::string& name) const { return weights_.tensors.at(name).shape.size(); }
-
-  int side(const std::string& name, size_t axis) const {
-    constexpr int64_t kLargest = 1 << 20;  // grid times patch stays inside an int
-    const auto found = weights_.tensors.find(name);
-    if (found == weights_.tensors.end()) {
-      fail("'{}' has no tensor {}; it does not hold a model of this program", weights_.path, name);
-    }
-    const std::vector<int64_t>& shape = found->second.shape;
-    if (axis >= shape.size() || shape[axis] < 1 || shape[axis] > kLargest) {
-      fail("tensor {} of '{}' has an impossible shape", name, weights_.path);
-    }
-    return static_cast<int>(shape[axis]);
-  }
-
-  int depth(int stage) const {
-    int count = 0;
-    while (holds_block(fmt::format("block{}.{}.", stage + 1, count))) ++count;
-    return count;
-  }
-
-  bool pyramid() const { return has("patch_embed2.proj.0.weight"); }
-  bool pre_norm(int stage) const { return has(fmt::format("block{}.0.norm1.weight", stage + 1)); }
-
-  // Side of the square grid whose positions stage 1 has learnt.
-  int first_grid() const {
-    const bool class_token = !pyramid() && has("cls_token");
-    const int tokens = side("pos_embed1", 1) - (class_token ? 1 : 0);
-    const int root = static_cast<int>(std::lround(std::sqrt(tokens)));
-    if (root < 1 || root * root != tokens) {
-      fail("pos_embed1 of '{}' has {} positions, not a square grid", weights_.path, tokens);
-    }
-    return root;
-  }
-
- private:
-  bool holds_block(const std::string& prefix) const {
-    const auto next = weights_.tensors.lower_bound(prefix);
-    return next != weights_.tensors.end() && next->first.compare(0, prefix.size(), prefix) == 0;
-  }
-
-  const Weights& weights_;
-};
 
 using Assumptions = std::vector<std::string>;
 
@@ -76,8 +26,8 @@ bool same_frame(const ModelSpec& row, const Shapes& shapes) {
   if (row.pyramid != shapes.pyramid()) return false;
   if (!row.pyramid && (row.layer == LayerForm::kPre) != shapes.pre_norm(0)) return false;
   for (int s = 0; s < static_cast<int>(row.stages.size()); ++s) {
-    const int dim = shapes.side(fmt::format("pos_embed{}", s + 1), 2);
-    if (row.stages[s].dim != dim || row.stages[s].depth != shapes.depth(s)) return false;
+    const StageSpec& stage = row.stages[s];
+    if (stage.dim != shapes.dim(s) || stage.depth != shapes.depth(s)) return false;
   }
   return true;
 }
@@ -88,7 +38,7 @@ ModelSpec custom_frame(const Shapes& shapes) {
   spec.name = "custom";
   for (int s = 0; s < static_cast<int>(spec.stages.size()); ++s) {
     StageSpec& stage = spec.stages[s];
-    stage.dim = shapes.side(fmt::format("pos_embed{}", s + 1), 2);
+    stage.dim = shapes.dim(s);
     stage.depth = shapes.depth(s);
     const bool usual = stage.dim % base_head_dim() == 0;
     stage.heads = usual ? stage.dim / base_head_dim() : 1;

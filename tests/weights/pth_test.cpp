@@ -14,7 +14,6 @@ using test::ForgedTensor;
 using test::pickled;
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
 using Floats = std::vector<float>;
 
 // ---- Files torch.save made (tests/golden/README.md says how)
