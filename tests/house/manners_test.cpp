@@ -43,11 +43,19 @@ TEST_P(Manners, NoMarkOfUnfinishedWorkIsLeft) {
   }
 }
 
+// Highway compiles these once per instruction set, so they are read more than once on purpose.
+bool is_read_per_target(const Source& source) {
+  const std::string ending = "-inl.h";
+  return source.path.size() > ending.size() &&
+         source.path.compare(source.path.size() - ending.size(), ending.size(), ending) == 0;
+}
+
 TEST_P(Manners, EveryHeaderSaysWhatItIsAndIsReadOnce) {
   for (const Source& source : sources()) {
     if (std::filesystem::path(source.path).extension() != ".h") continue;
     ASSERT_FALSE(source.lines.empty()) << source.path;
     EXPECT_EQ(source.lines.front().rfind("// ", 0), 0u) << source.path;
+    if (is_read_per_target(source)) continue;
     EXPECT_THAT(source.lines, testing::Contains("#pragma once")) << source.path;
   }
 }
