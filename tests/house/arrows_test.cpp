@@ -62,7 +62,8 @@ std::string room_included(const std::string& line) {
 
 std::string complaint_about(const std::string& room, const std::string& line) {
   const std::string target = room_included(line);  // a library's folder when it is no room of ours
-  if (kArrows.count(target) > 0 && target != room && kArrows.at(room).count(target) == 0) {
+  const bool ours = !target.empty() && kArrows.count(target) > 0;
+  if (ours && target != room && kArrows.at(room).count(target) == 0) {
     return "new arrow " + room + " -> " + target;
   }
   if (includes_torch(line) && kTorchRooms.count(room) == 0) return "LibTorch in a light room";
