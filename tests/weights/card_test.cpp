@@ -173,6 +173,11 @@ TEST(Inference, EveryAblationYieldsASpecWithTheSameTensors) {
   testing::internal::GetCapturedStderr();
 }
 
+TEST(Inference, AThousandClassesAreImagenets) {
+  EXPECT_EQ(card_of(hollow_weights(find_model("soft-tiny"))).class_names.size(), 1000u);
+  EXPECT_TRUE(card_of(hollow_weights(find_model("soft-nano"))).class_names.empty());
+}
+
 TEST(Inference, BothDepthsOfSmallAreSmall) {
   ModelSpec spec = find_model("soft-small");
   spec.stages[2].depth = 20;
