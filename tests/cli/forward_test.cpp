@@ -12,7 +12,7 @@ using test::run_soft;
 using test::TemporaryFolder;
 using testing::HasSubstr;
 
-const std::string kCat = SOFT_SOURCE_DIR "/examples/photos/cat.png";
+const std::string kCat = SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png";
 
 class Forward : public testing::Test {
  protected:

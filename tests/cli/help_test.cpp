@@ -32,7 +32,7 @@ std::vector<std::string> examples_of(const std::string& command) {
 
 // Whatever the examples name, in one folder: a picture, a tensor, a checkpoint.
 void furnish(const test::TemporaryFolder& folder) {
-  std::filesystem::copy(SOFT_SOURCE_DIR "/examples/photos/cat.png", folder.path("photo.png"));
+  std::filesystem::copy(SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png", folder.path("photo.png"));
   write_npy(folder.path("batch.npy"), {{1, 3, 32, 32}, std::vector<float>(3 * 32 * 32)});
   test::write_weights(folder.path("model.safetensors"), find_model("soft-nano"));
   std::filesystem::copy(folder.path("model.safetensors"), folder.path("checkpoint.pth"));

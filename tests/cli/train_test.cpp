@@ -95,7 +95,7 @@ TEST(Train, PrintsItsLastEpochAsJsonAndWritesWhatEvalAndClassifyRead) {
   ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
   EXPECT_EQ(Json::parse(evaluated.out)["images"], 32);
   EXPECT_TRUE(fs::exists(folder.path("answers.csv")));
-  const std::string photo = std::string(SOFT_SOURCE_DIR) + "/examples/photos/cat.png";
+  const std::string photo = std::string(SOFT_SOURCE_DIR) + "/data/photos/cat_chelsea.png";
   test::write_file(folder.path("broken.jpg"), "not a picture");
   const auto classified =
       run_soft({"classify", "--weights", weights, "--json", photo, folder.path("broken.jpg")});
