@@ -23,6 +23,7 @@ std::string indented(const std::string& lines) {
 CLI::App* add_command(CLI::App& app, const CommandText& text) {
   CLI::App* command = app.add_subcommand(text.name, text.what);
   command->group(text.group);
+  command->option_defaults()->take_last();  // a flag given twice: the later one counts
   command->set_help_flag("-h,--help", "Print this help");
   command->add_option_function<int>("--threads", set_threads, "Threads to use (default: all cores)")
       ->check(CLI::Range(1, kMostThreads).description(""))

@@ -1,9 +1,11 @@
 #include "train/plan.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/nearest.h"
 #include "base/setting.h"
 #include "spec/cost.h"
 #include "train/schedule.h"
@@ -36,10 +38,21 @@ void choose_model(RunFile& run, const TrainRequest& request) {
   if (!request.attention.empty()) set_field(run.spec, "attention", request.attention);
 }
 
+// The nearest name may be one of the model's settings or one of the recipe's.
+void check_key(std::string_view key) {
+  std::vector<std::string_view> known = recipe_field_names();
+  const auto fields = field_names();
+  known.insert(known.end(), fields.begin(), fields.end());
+  if (std::find(known.begin(), known.end(), key) == known.end()) {
+    fail_usage("unknown setting '{}'{}", key, hint(key, known));
+  }
+}
+
 void apply_request(RunFile& run, const TrainRequest& request) {
   if (!request.data.empty()) run.data = request.data;
   for (const std::string& text : request.settings) {
     const Setting setting = parse_setting(text);
+    check_key(setting.key);
     if (is_recipe_field(setting.key)) {
       set_recipe_field(run.recipe, setting.key, setting.value);
     } else {
