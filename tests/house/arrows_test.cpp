@@ -54,10 +54,12 @@ bool has_vector_code(const std::string& line) {
   return std::regex_search(line, pattern);
 }
 
+// The room a line includes from; "" for anything that is not one of ours.
 std::string room_included(const std::string& line) {
   static const std::regex pattern(R"(^\s*#\s*include\s*"([a-z]+)/)");
   std::smatch match;
-  return std::regex_search(line, match, pattern) ? match[1].str() : "";
+  const bool found = std::regex_search(line, match, pattern);
+  return found && kArrows.count(match[1]) > 0 ? match[1].str() : "";
 }
 
 std::string complaint_about(const std::string& room, const std::string& line) {

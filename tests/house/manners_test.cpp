@@ -1,4 +1,5 @@
 // The habits that a machine can check; CONTRIBUTING.md tells the others.
+#include <algorithm>
 #include <regex>
 
 #include "house/source.h"
@@ -56,7 +57,10 @@ TEST_P(Manners, EveryHeaderSaysWhatItIsAndIsReadOnce) {
     ASSERT_FALSE(source.lines.empty()) << source.path;
     EXPECT_EQ(source.lines.front().rfind("// ", 0), 0u) << source.path;
     if (is_read_per_target(source)) continue;
-    EXPECT_THAT(source.lines, testing::Contains("#pragma once")) << source.path;
+    // Highway reads its -inl.h files once per instruction set.
+    const bool per_target = source.path.find("-inl.h") != std::string::npos;
+    const auto once = std::count(source.lines.begin(), source.lines.end(), "#pragma once");
+    EXPECT_EQ(once, per_target ? 0 : 1) << source.path;
   }
 }
 
