@@ -25,8 +25,8 @@ void check_size(int64_t width, int64_t height, const std::string& name);
 // to its end. A jump skips destructors, so `body` must own nothing: every object with a destructor
 // lives outside.
 template <class Body>
-bool completes(jmp_buf& exit, const Body& body) {
-  if (setjmp(exit) != 0) return false;
+bool completes(jmp_buf& escape, const Body& body) {
+  if (setjmp(escape) != 0) return false;
   body();
   return true;
 }

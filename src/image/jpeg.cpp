@@ -21,8 +21,8 @@ constexpr int kMaxScans = 100;
 
 struct Failure {
   jpeg_error_mgr manager;  // first, so that libjpeg's pointer to it is a pointer to this
-  jmp_buf exit;
-  char message[JMSG_LENGTH_MAX];
+  jmp_buf escape;
+  char message[JMSG_LENGTH_MAX] = "";
   bool truncated = false;
 
   Failure() {
@@ -30,7 +30,7 @@ struct Failure {
     manager.error_exit = [](j_common_ptr info) {
       auto* failure = reinterpret_cast<Failure*>(info->err);
       failure->manager.format_message(info, failure->message);
-      std::longjmp(failure->exit, 1);
+      std::longjmp(failure->escape, 1);
     };
     manager.output_message = [](j_common_ptr) {};  // warnings stay silent
   }
@@ -39,14 +39,14 @@ struct Failure {
 boolean report_truncation(j_decompress_ptr info) {
   auto* failure = reinterpret_cast<Failure*>(info->err);
   failure->truncated = true;
-  std::longjmp(failure->exit, 1);
+  std::longjmp(failure->escape, 1);
 }
 
 void limit_scans(j_common_ptr info) {
   auto* failure = reinterpret_cast<Failure*>(info->err);
   if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= kMaxScans) return;
   std::snprintf(failure->message, sizeof(failure->message), "more than %d scans", kMaxScans);
-  std::longjmp(failure->exit, 1);
+  std::longjmp(failure->escape, 1);
 }
 
 class Reader {
@@ -91,7 +91,7 @@ class Reader {
 
   template <class Body>
   void attempt(const Body& body) {
-    if (completes(failure_.exit, body)) return;
+    if (completes(failure_.escape, body)) return;
     if (failure_.truncated) fail("'{}': truncated JPEG", name_);
     fail("'{}': damaged or unsupported JPEG ({})", name_, failure_.message);
   }
@@ -142,7 +142,7 @@ std::vector<uint8_t> encode_jpeg(const Image& image, int quality) {
   unsigned long size = 0;
   jpeg_compress_struct info{};
   info.err = &failure.manager;
-  const bool complete = completes(failure.exit, [&] {
+  const bool complete = completes(failure.escape, [&] {
     jpeg_create_compress(&info);
     jpeg_mem_dest(&info, &bytes, &size);
     info.image_width = static_cast<JDIMENSION>(image.width);
@@ -160,8 +160,9 @@ std::vector<uint8_t> encode_jpeg(const Image& image, int quality) {
   });
   jpeg_destroy_compress(&info);
   const std::unique_ptr<unsigned char, decltype(&std::free)> owned(bytes, std::free);
-  if (!complete)
+  if (!complete) {
     fail("cannot write a JPEG of {}x{} ({})", image.width, image.height, failure.message);
+  }
   return {bytes, bytes + size};
 }
 

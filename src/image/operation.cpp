@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 #include "image/affine.h"
@@ -106,8 +107,8 @@ Image grey(const Image& image) {
 int mean_luma(const Image& image) {
   int64_t sum = 0;
   for (size_t i = 0; i < image.rgb.size(); i += 3) sum += luma(&image.rgb[i]);
-  const auto pixels = static_cast<double>(image.rgb.size() / 3);
-  return static_cast<int>(static_cast<double>(sum) / pixels + 0.5);
+  const double mean = static_cast<double>(sum) / static_cast<double>(image.grid().size());
+  return static_cast<int>(std::floor(mean + 0.5));
 }
 
 // 3x3 average with weight 5 in the middle; the border stays.
@@ -126,13 +127,33 @@ Image smooth(const Image& image) {
   return out;
 }
 
+// Where each output pixel comes from, for the operations that move pixels.
+std::optional<AffineMap> motion_of(Operation operation, double argument, const Image& image) {
+  switch (operation) {
+    case Operation::kRotate:
+      return rotation(argument, image.width, image.height);
+    case Operation::kShearX:
+      return AffineMap{1, argument, 0, 0, 1, 0};
+    case Operation::kShearY:
+      return AffineMap{1, 0, 0, argument, 1, 0};
+    case Operation::kTranslateX:
+      return AffineMap{1, 0, argument, 0, 1, 0};
+    case Operation::kTranslateY:
+      return AffineMap{1, 0, 0, 0, 1, argument};
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 Image apply(const Image& image, Operation operation, double argument, Filter filter) {
+  if (const auto motion = motion_of(operation, argument, image)) {
+    return affine(image, *motion, filter, kFill);
+  }
   const int level = static_cast<int>(argument);
   const auto factor = static_cast<float>(argument);
   const auto values = [&](auto value_of) { return map_values(image, curve_of(value_of)); };
-  const auto moved = [&](const AffineMap& map) { return affine(image, map, filter, kFill); };
   switch (operation) {
     case Operation::kAutoContrast:
       return map_channels(image, autocontrast_curve);
@@ -140,8 +161,6 @@ Image apply(const Image& image, Operation operation, double argument, Filter fil
       return map_channels(image, equalize_curve);
     case Operation::kInvert:
       return values([](int i) { return 255 - i; });
-    case Operation::kRotate:
-      return moved(rotation(argument, image.width, image.height));
     case Operation::kPosterize:
       return values([=](int i) { return i & (0xff00 >> std::clamp(level, 0, 8)); });
     case Operation::kSolarize:
@@ -156,14 +175,12 @@ Image apply(const Image& image, Operation operation, double argument, Filter fil
       return values([=](int i) { return blend(0, i, factor); });
     case Operation::kSharpness:
       return blend(smooth(image), image, factor);
+    case Operation::kRotate:
     case Operation::kShearX:
-      return moved({1, argument, 0, 0, 1, 0});
     case Operation::kShearY:
-      return moved({1, 0, 0, argument, 1, 0});
     case Operation::kTranslateX:
-      return moved({1, 0, argument, 0, 1, 0});
     case Operation::kTranslateY:
-      return moved({1, 0, 0, 0, 1, argument});
+      break;  // done above
   }
   fail("unknown operation {}", static_cast<int>(operation));
 }

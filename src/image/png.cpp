@@ -56,7 +56,7 @@ class Reader {
   static void give_up(png_structp png, png_const_charp message) {
     auto* reader = static_cast<Reader*>(png_get_error_ptr(png));
     std::snprintf(reader->message_, sizeof(reader->message_), "%s", message);
-    std::longjmp(reader->exit_, 1);
+    std::longjmp(reader->escape_, 1);
   }
 
   static void ignore(png_structp, png_const_charp) {}
@@ -64,7 +64,7 @@ class Reader {
   static void copy_bytes(png_structp png, png_bytep out, size_t count) {
     auto* reader = static_cast<Reader*>(png_get_io_ptr(png));
     reader->truncated_ = count > reader->left_;
-    if (reader->truncated_) std::longjmp(reader->exit_, 1);
+    if (reader->truncated_) std::longjmp(reader->escape_, 1);
     std::memcpy(out, reader->next_, count);
     reader->next_ += count;
     reader->left_ -= count;
@@ -72,7 +72,7 @@ class Reader {
 
   template <class Body>
   void attempt(const Body& body) {
-    if (completes(exit_, body)) return;
+    if (completes(escape_, body)) return;
     if (truncated_) fail("'{}': truncated PNG", name_);
     fail("'{}': damaged PNG ({})", name_, message_);
   }
@@ -82,7 +82,7 @@ class Reader {
   size_t left_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
-  jmp_buf exit_;
+  jmp_buf escape_;
   char message_[128] = "";
   bool truncated_ = false;
 };

@@ -73,6 +73,7 @@ Image evaluation_crop(const Image& image, const Preprocessing& preprocessing) {
     fail("cannot cut {0}x{0} pixels out of a short side of {1}", size, short_side);
   }
   const int64_t shorter = std::min(image.width, image.height);
+  if (shorter <= 0) fail("cannot resize a picture without pixels");
   const auto centred = [&](int inputs) {
     const Axis axis{inputs, 0, static_cast<double>(inputs), int64_t{inputs} * short_side / shorter};
     // Half a pixel goes to the even side, as in Python's round.

@@ -30,7 +30,7 @@ struct Span {
   int first, count;
 };
 
-// The window of every output, before and after stretching the filter to the scale.
+// Where the window of each output lies.
 struct Geometry {
   Axis axis;
   double scale, stretch, support;
@@ -47,8 +47,8 @@ struct Geometry {
   }
   Span span(int64_t output) const {
     const double middle = centre(output);
-    const int first = std::max(static_cast<int>(middle - support + 0.5), 0);
-    const int last = std::min(static_cast<int>(middle + support + 0.5), axis.inputs);
+    const int first = std::max(static_cast<int>(std::floor(middle - support + 0.5)), 0);
+    const int last = std::min(static_cast<int>(std::floor(middle + support + 0.5)), axis.inputs);
     return {first, last - first};
   }
 };
@@ -56,6 +56,21 @@ struct Geometry {
 int32_t to_fixed(double weight) {
   const double scaled = weight * (1 << kWeightBits);
   return static_cast<int32_t>(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
+}
+
+// The weights of one output's inputs, which sum to one before they are rounded.
+void weigh(const Geometry& geometry, const Shape& shape, int64_t output,
+           std::vector<double>& values, int32_t* weights) {
+  const Span span = geometry.span(output);
+  const double centre = geometry.centre(output);
+  double sum = 0;
+  for (int t = 0; t < span.count; ++t) {
+    values[t] = shape.value((t + span.first - centre + 0.5) * (1.0 / geometry.stretch));
+    sum += values[t];
+  }
+  for (int t = 0; t < span.count; ++t) {
+    weights[t] = to_fixed(sum != 0 ? values[t] / sum : values[t]);
+  }
 }
 
 }  // namespace
@@ -70,20 +85,12 @@ Windows windows_of(const Axis& axis, Filter filter, int64_t from, int count) {
   windows.weights.resize(static_cast<size_t>(count) * windows.taps);
   std::vector<double> values(windows.taps);
   for (int i = 0; i < count; ++i) {
-    const Span span = geometry.span(from + i);
-    const double centre = geometry.centre(from + i);
-    double sum = 0;
-    for (int t = 0; t < span.count; ++t) {
-      values[t] = shape.value((t + span.first - centre + 0.5) * (1.0 / geometry.stretch));
-      sum += values[t];
-    }
     // A window cut short by the far edge starts earlier, with zeros, so that it keeps inside.
-    const int first = std::min(span.first, axis.inputs - windows.taps);
-    int32_t* weights = &windows.weights[static_cast<size_t>(i) * windows.taps];
-    for (int t = 0; t < span.count; ++t) {
-      weights[span.first - first + t] = to_fixed(sum != 0 ? values[t] / sum : values[t]);
-    }
+    const int natural = geometry.span(from + i).first;
+    const int first = std::min(natural, axis.inputs - windows.taps);
     windows.first.push_back(first);
+    int32_t* weights = windows.weights.data() + static_cast<size_t>(i) * windows.taps;
+    weigh(geometry, shape, from + i, values, weights + (natural - first));
   }
   return windows;
 }

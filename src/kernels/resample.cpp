@@ -46,10 +46,10 @@ struct PaddedWindows {
 };
 
 // RGB -> RGB0.
-void widen_pixels(const uint8_t* in, int width, uint8_t* out) {
+void widen_pixels(const uint8_t* in, size_t width, uint8_t* out) {
   const hn::ScalableTag<uint8_t> d;
-  const int step = static_cast<int>(hn::Lanes(d));
-  int x = 0;
+  const size_t step = hn::Lanes(d);
+  size_t x = 0;
   for (; x + step <= width; x += step) {
     hn::Vec<decltype(d)> red, green, blue;
     hn::LoadInterleaved3(d, in + 3 * x, red, green, blue);
@@ -60,12 +60,11 @@ void widen_pixels(const uint8_t* in, int width, uint8_t* out) {
 
 // The sum of the four-lane pixels in a vector.
 template <class D, class V>
-auto sum_of_pixels(D d, V pixels) {
+auto sum_of_pixels(D, V pixels) {
   if constexpr (hn::MaxLanes(D()) > 4) {
     const hn::Half<D> half;
     return sum_of_pixels(half, hn::Add(hn::LowerHalf(half, pixels), hn::UpperHalf(half, pixels)));
   } else {
-    (void)d;
     return pixels;
   }
 }
@@ -77,22 +76,22 @@ void resample_row(const uint8_t* in, int begin, const ResampleWindows& windows,
   const hn::Rebind<uint8_t, decltype(d)> bytes;
   const hn::FixedTag<int32_t, 4> pixel;
   const hn::Rebind<uint8_t, decltype(pixel)> pixel_bytes;
-  const int step = static_cast<int>(hn::Lanes(d)) / 4;
+  const size_t step = hn::Lanes(d) / 4, taps = windows.taps;
   const auto spread = hn::IndicesFromVec(d, hn::ShiftRight<2>(hn::Iota(d, 0)));  // 0000 1111 …
-  const auto half = hn::Set(pixel, 1 << (kWeightBits - 1));
+  const auto rounding = hn::Set(pixel, 1 << (kWeightBits - 1));
   const int32_t* weights = padded.weights.data();
-  for (int i = 0; i < windows.count; ++i, weights += padded.taps) {
+  for (int i = 0; i < windows.count; ++i, weights += padded.taps, out += 3) {
     const uint8_t* window = in + size_t{4} * (windows.first[i] - begin);
     auto sum = hn::Zero(d);
-    for (int t = 0; t < windows.taps; t += step) {
+    for (size_t t = 0; t < taps; t += step) {
       const auto pixels = hn::PromoteTo(d, hn::LoadU(bytes, window + 4 * t));
       const auto weight = hn::TableLookupLanes(hn::LoadU(d, weights + t), spread);
       sum = hn::Add(sum, hn::Mul(pixels, weight));
     }
-    const auto rounded = hn::ShiftRight<kWeightBits>(hn::Add(sum_of_pixels(d, sum), half));
+    const auto rounded = hn::ShiftRight<kWeightBits>(hn::Add(sum_of_pixels(d, sum), rounding));
     uint8_t rgb0[4];
     hn::StoreU(hn::DemoteTo(pixel_bytes, rounded), pixel_bytes, rgb0);
-    std::copy_n(rgb0, 3, out + 3 * i);
+    std::copy_n(rgb0, 3, out);
   }
 }
 
@@ -114,13 +113,13 @@ void resample_column(const uint8_t* in, size_t row_bytes, const int32_t* weights
   const hn::ScalableTag<int32_t> d;
   const hn::Rebind<uint8_t, decltype(d)> bytes;
   const size_t step = hn::Lanes(d);
-  const auto half = hn::Set(d, 1 << (kWeightBits - 1));
+  const auto rounding = hn::Set(d, 1 << (kWeightBits - 1));
   const auto add = [&](auto sum, const uint8_t* from, int32_t weight) HWY_ATTR {
     return hn::Add(sum, hn::Mul(hn::PromoteTo(d, hn::LoadU(bytes, from)), hn::Set(d, weight)));
   };
   size_t x = 0;
   for (; x + 2 * step <= row_bytes; x += 2 * step) {
-    auto sum0 = half, sum1 = half;
+    auto sum0 = rounding, sum1 = rounding;
     for (int t = 0; t < taps; ++t) {
       sum0 = add(sum0, in + t * row_bytes + x, weights[t]);
       sum1 = add(sum1, in + t * row_bytes + x + step, weights[t]);
@@ -128,11 +127,7 @@ void resample_column(const uint8_t* in, size_t row_bytes, const int32_t* weights
     hn::StoreU(hn::DemoteTo(bytes, hn::ShiftRight<kWeightBits>(sum0)), bytes, out + x);
     hn::StoreU(hn::DemoteTo(bytes, hn::ShiftRight<kWeightBits>(sum1)), bytes, out + x + step);
   }
-  for (; x < row_bytes; ++x) {
-    int32_t sum = 1 << (kWeightBits - 1);
-    for (int t = 0; t < taps; ++t) sum += weights[t] * in[t * row_bytes + x];
-    out[x] = static_cast<uint8_t>(std::clamp(sum >> kWeightBits, 0, 255));
-  }
+  for (; x < row_bytes; ++x) out[x] = resample_one(in + x, row_bytes, weights, taps);
 }
 
 void resample_columns(const uint8_t* in, size_t row_bytes, const ResampleWindows& windows,
@@ -155,13 +150,6 @@ namespace {
 HWY_EXPORT(resample_rows);
 HWY_EXPORT(resample_columns);
 
-// One value from inputs that lie `stride` bytes apart.
-uint8_t weigh(const uint8_t* in, size_t stride, const int32_t* weights, int taps) {
-  int32_t sum = 1 << (kWeightBits - 1);
-  for (int t = 0; t < taps; ++t) sum += weights[t] * in[t * stride];
-  return static_cast<uint8_t>(std::clamp(sum >> kWeightBits, 0, 255));
-}
-
 }  // namespace
 
 void resample_rows(const uint8_t* in, int rows, int width, const ResampleWindows& windows,
@@ -180,7 +168,8 @@ void resample_rows_plain(const uint8_t* in, int rows, int width, const ResampleW
     for (int i = 0; i < windows.count; ++i) {
       const int32_t* weights = windows.weights + static_cast<size_t>(i) * windows.taps;
       for (int channel = 0; channel < 3; ++channel) {
-        *out++ = weigh(in + size_t{3} * windows.first[i] + channel, 3, weights, windows.taps);
+        *out++ =
+            resample_one(in + size_t{3} * windows.first[i] + channel, 3, weights, windows.taps);
       }
     }
   }
@@ -191,7 +180,8 @@ void resample_columns_plain(const uint8_t* in, size_t row_bytes, const ResampleW
   for (int i = 0; i < windows.count; ++i) {
     const int32_t* weights = windows.weights + static_cast<size_t>(i) * windows.taps;
     for (size_t x = 0; x < row_bytes; ++x) {
-      *out++ = weigh(in + windows.first[i] * row_bytes + x, row_bytes, weights, windows.taps);
+      *out++ =
+          resample_one(in + windows.first[i] * row_bytes + x, row_bytes, weights, windows.taps);
     }
   }
 }

@@ -4,12 +4,20 @@
 // Cost: outputs * taps multiplications a pass.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 namespace soft {
 
 constexpr int kWeightBits = 22;
+
+// One output, from inputs that lie `stride` bytes apart.
+inline uint8_t resample_one(const uint8_t* in, size_t stride, const int32_t* weights, int taps) {
+  int32_t sum = 1 << (kWeightBits - 1);
+  for (int t = 0; t < taps; ++t) sum += weights[t] * in[t * stride];
+  return static_cast<uint8_t>(std::clamp(sum >> kWeightBits, 0, 255));
+}
 
 // Which inputs an output is made of. Every window lies inside the input.
 struct ResampleWindows {

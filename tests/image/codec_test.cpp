@@ -1,6 +1,6 @@
 #include "image/codec.h"
 
-#include <filesystem>
+#include <cmath>
 
 #include "base/error.h"
 #include "image/odd_jpeg.h"
@@ -68,7 +68,7 @@ TEST(DecodeJpeg, TakesInksAsInverted) {
   for (const auto& ink : inks.colours) {
     rgb.colours.emplace_back();
     for (int c = 0; c < 3; ++c) {
-      rgb.colours.back().push_back(static_cast<uint8_t>(ink[c] * ink[3] / 255.0 + 0.5));
+      rgb.colours.back().push_back(static_cast<uint8_t>(std::lround(ink[c] * ink[3] / 255.0)));
     }
   }
   expect_pixels(decode(test::jpeg_of(inks, {JCS_CMYK, JCS_CMYK})), rgb);

@@ -58,7 +58,7 @@ TEST(Exif, OrientationIsFoundInEveryFormatAndByteOrder) {
 // Where the first pixel of the stored picture (upper left) and the second of its first row appear.
 TEST(Exif, EveryOrientationStandsUpright) {
   Image stored(3, 2);
-  for (int i = 0; i < 6; ++i) stored.rgb[3 * i] = static_cast<uint8_t>(i);
+  for (size_t i = 0; i < 6; ++i) stored.rgb[3 * i] = static_cast<uint8_t>(i);
   // Stored:  0 1 2
   //          3 4 5
   const std::vector<std::vector<int>> rows[9] = {

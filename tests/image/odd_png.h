@@ -77,9 +77,10 @@ inline std::vector<uint8_t> png_row(const PngKind& kind, int width, int y) {
 
 inline void set_extras(png_structp png, png_infop info, const PngKind& kind) {
   if (kind.colour == PNG_COLOR_TYPE_PALETTE) {
-    std::vector<png_color> palette;
-    for (int i = 0; i < 1 << kind.depth; ++i) palette.push_back(palette_colour(i));
-    png_set_PLTE(png, info, palette.data(), static_cast<int>(palette.size()));
+    const int count = 1 << kind.depth;
+    png_color palette[256];
+    for (int i = 0; i < count; ++i) palette[i] = palette_colour(i);
+    png_set_PLTE(png, info, palette, count);
   }
   if (kind.transparency) {
     png_byte alpha[] = {0, 128};

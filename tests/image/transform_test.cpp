@@ -115,7 +115,7 @@ TEST(FlipHorizontal, MirrorsEveryRow) {
 TEST(Normalise, GivesPlanesOfStandardisedValues) {
   const Image image = test::noise(7, 5);
   const Preprocessing preprocessing;
-  std::vector<float> out(3 * 5 * 7);
+  std::vector<float> out(image.rgb.size());
   normalise(image, preprocessing, out.data());
   for (int channel = 0; channel < 3; ++channel) {
     for (int i = 0; i < 5 * 7; ++i) {
