@@ -1,12 +1,9 @@
 #include "kernels/resample.h"
 
-#include <gtest/gtest.h>
-#include <hwy/targets.h>
-
-#include <algorithm>
 #include <vector>
 
 #include "base/random.h"
+#include "kernel_case.h"
 
 namespace soft {
 namespace {
@@ -61,29 +58,12 @@ void check(const Case& c) {
   EXPECT_EQ(found_columns, expected_columns);
 }
 
-class Resample : public testing::TestWithParam<int64_t> {
- protected:
-  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
-  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
-};
-
-std::vector<int64_t> targets() {
-  std::vector<int64_t> found;
-  for (int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
-    found.push_back(left & -left);
-  }
-  return found;
-}
-
-INSTANTIATE_TEST_SUITE_P(Targets, Resample, testing::ValuesIn(targets()),
-                         [](const auto& info) { return std::string(hwy::TargetName(info.param)); });
-
-TEST_P(Resample, EqualsThePlainLoopsForEveryOddSize) {
+TEST(Resample, EqualsThePlainLoopsForEveryOddSize) {
   for (const int taps : {1, 2, 3, 4, 5, 7, 8, 9, 17}) {
     for (const int inputs : {taps, taps + 1, taps + 30, taps + 75}) {
       for (const int others : {1, 3, 16, 31, 33, 100}) {
         SCOPED_TRACE(testing::Message() << taps << " of " << inputs << ", " << others);
-        check({inputs, 1 + inputs / 2, taps, others});
+        test::for_every_target([&] { check({inputs, 1 + inputs / 2, taps, others}); });
       }
     }
   }
