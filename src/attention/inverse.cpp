@@ -95,8 +95,7 @@ Solved solve(const Tensor& a, const InverseRule& options) {
   const Tensor converged = inverse_residual(a, v) <= kLargestResidual;  // false for NaN
   const Tensor rows = converged.logical_not().nonzero().flatten();
   if (rows.numel() == 0) return {v, rows};
-  fallbacks += rows.numel();
-  log_once("a Newton inverse did not converge; such matrices are solved exactly instead");
+  count_fallbacks(rows.numel());
   return {v.index_copy(0, rows, exact(a.index_select(0, rows), epsilon_of(options))), rows};
 }
 
@@ -161,5 +160,11 @@ Tensor inverse_residual(const Tensor& a, const Tensor& v) {
 }
 
 int64_t inverse_fallbacks() { return fallbacks; }
+
+void count_fallbacks(int64_t matrices) {
+  if (matrices == 0) return;
+  fallbacks += matrices;
+  log_once("a Newton inverse did not converge; such matrices are solved exactly instead");
+}
 
 }  // namespace soft

@@ -30,6 +30,8 @@ torch::Tensor inverse(const torch::Tensor& a, const InverseRule& options);  // [
 std::vector<torch::Tensor> newton_iterates(const torch::Tensor& a, const InverseRule& options);
 torch::Tensor inverse_residual(const torch::Tensor& a, const torch::Tensor& v);
 
-int64_t inverse_fallbacks();  // matrices solved exactly for want of convergence, since the start
+// Matrices solved exactly for want of convergence, since the start.
+int64_t inverse_fallbacks();
+void count_fallbacks(int64_t matrices);  // says so once in the log
 
 }  // namespace soft

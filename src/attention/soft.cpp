@@ -4,6 +4,7 @@
 // soft-norm (SOFT++) replaces inv(A) by D^-1/2 inv(A) D^-1/2, D the row sums of A.
 #include <torch/torch.h>
 
+#include "attention/fused.h"
 #include "attention/inverse.h"
 #include "attention/kernel.h"
 #include "attention/mechanisms.h"
@@ -35,6 +36,10 @@ class SoftAttention : public Attention {
   Tensor mix(const Heads& heads, const Tokens& tokens) override {
     const Tensor q = scaled(heads.q);
     const Landmarks landmarks = sampler_.sample(q, tokens);
+    const bool norm = spec().mechanism == Mechanism::kSoftNorm;
+    if (use_fused() && fused_applies(heads, inverse_)) {
+      return fused_soft(heads, landmarks, {inverse_, norm, tokens.mask});
+    }
     Tensor cross = gaussian(q, landmarks.tokens);   // K1 [B, h, n, m]
     Tensor core = gaussian_self(landmarks.tokens);  // A [B, h, m, m]
     if (landmarks.present.defined()) {
@@ -42,7 +47,7 @@ class SoftAttention : public Attention {
       core = with_identity_rows(core, landmarks.present);
     }
     Tensor inv = inverse(core, inverse_);
-    if (spec().mechanism == Mechanism::kSoftNorm) inv = symmetrically_normalised(inv, core);
+    if (norm) inv = symmetrically_normalised(inv, core);
     const Tensor gathered = torch::matmul(cross.transpose(-1, -2), heads.v);  // [B, h, m, d]
     return torch::matmul(cross, torch::matmul(inv, gathered));                // [B, h, n, d]
   }

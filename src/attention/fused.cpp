@@ -1,0 +1,180 @@
+#include "attention/fused.h"
+
+#include <torch/torch.h>
+
+#include <atomic>
+#include <cmath>
+
+#include "base/parallel.h"
+#include "kernels/soft_attention.h"
+
+namespace soft {
+namespace {
+
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+std::atomic<int64_t> calls{0};
+std::atomic<bool> enabled{true};
+
+// Rows of one head stand apart, but the floats of a row must not.
+Tensor with_dense_rows(const Tensor& t) { return t.stride(-1) == 1 ? t : t.contiguous(); }
+
+Tensor as_floats(const Tensor& mask) {
+  return mask.defined() ? mask.to(torch::kFloat32).contiguous() : mask;
+}
+
+// Tokens first, heads second in memory, as the output projection reads them.
+Tensor empty_like_heads(const Tensor& q) {
+  return torch::empty({q.size(0), q.size(2), q.size(1), q.size(3)}, q.options()).transpose(1, 2);
+}
+
+ConstRows rows_of(const Tensor& t, int64_t b, int64_t h) {
+  return {t.data_ptr<float>() + b * t.stride(0) + h * t.stride(1), t.stride(2)};
+}
+
+Rows writable_rows_of(const Tensor& t, int64_t b, int64_t h) {
+  return {t.data_ptr<float>() + b * t.stride(0) + h * t.stride(1), t.stride(2)};
+}
+
+float* matrix_of(const Tensor& t, int64_t b, int64_t h) {
+  return t.data_ptr<float>() + b * t.stride(0) + h * t.stride(1);
+}
+
+const float* mask_of(const Tensor& mask, int64_t b) {
+  return mask.defined() ? mask.data_ptr<float>() + b * mask.stride(0) : nullptr;
+}
+
+// What forward and backward both read, all float32 on the CPU.
+struct Inputs {
+  Tensor q, v, landmarks;            // [B, h, n, d] twice, [B, h, m, d] dense
+  Tensor token_mask, landmark_mask;  // [B, n] and [B, m] dense, or undefined
+
+  int64_t batch() const { return q.size(0); }
+  int64_t heads() const { return q.size(1); }
+  int64_t landmark_count() const { return landmarks.size(2); }
+
+  SoftHead head(int64_t b, int64_t h) const {
+    SoftHead head;
+    head.tokens = q.size(2);
+    head.landmarks = landmarks.size(2);
+    head.dim = q.size(3);
+    head.q = rows_of(q, b, h);
+    head.v = rows_of(v, b, h);
+    head.landmark = matrix_of(landmarks, b, h);
+    head.scale = std::pow(static_cast<float>(q.size(3)), -0.25f);
+    head.token_mask = mask_of(token_mask, b);
+    head.landmark_mask = mask_of(landmark_mask, b);
+    return head;
+  }
+};
+
+// Runs body(b, h, memory) for every head, each thread with `floats` of its own.
+template <class Body>
+void for_each_head(const Inputs& inputs, int64_t floats, const Body& body) {
+  parallel_for(inputs.batch() * inputs.heads(), [&](int64_t begin, int64_t end) {
+    std::vector<float> memory(floats);
+    for (int64_t i = begin; i < end; ++i)
+      body(i / inputs.heads(), i % inputs.heads(), memory.data());
+  });
+}
+
+SoftOptions options_of(int64_t mode, int64_t steps, double epsilon, bool norm) {
+  SoftOptions options;
+  options.inverse.mode = static_cast<InverseMode>(mode);  // both enumerations have one order
+  options.inverse.steps = static_cast<int>(steps);
+  options.inverse.epsilon = epsilon;
+  options.norm = norm;
+  return options;
+}
+
+class SoftMix : public torch::autograd::Function<SoftMix> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& q, const Tensor& v,
+                        const Tensor& landmarks, const Tensor& token_mask,
+                        const Tensor& landmark_mask, int64_t mode, int64_t steps, double epsilon,
+                        bool norm) {
+    const Inputs in{with_dense_rows(q), with_dense_rows(v), landmarks.contiguous(), token_mask,
+                    landmark_mask};
+    const int64_t m = in.landmark_count();
+    const Tensor inverse = torch::empty({in.batch(), in.heads(), m, m}, q.options());
+    const Tensor gathered = torch::empty({in.batch(), in.heads(), m, q.size(3)}, q.options());
+    const Tensor y = empty_like_heads(q);
+    const SoftOptions options = options_of(mode, steps, epsilon, norm);
+    std::atomic<int64_t> fell_back{0};
+    const SoftHead sizes = in.head(0, 0);
+    const int64_t state_size = soft_state_size(sizes);
+    for_each_head(in, state_size + soft_tile_size(sizes), [&](int64_t b, int64_t h, float* memory) {
+      const SoftHead head = in.head(b, h);
+      SoftState state = soft_state(head, memory);
+      state.inverse = matrix_of(inverse, b, h);
+      state.gathered = matrix_of(gathered, b, h);
+      float* tile = memory + state_size;
+      if (soft_prepare(head, options, state).fell_back) ++fell_back;
+      const int64_t chunks = token_chunks(head.tokens);
+      for (int64_t c = 0; c < chunks; ++c) soft_gather(head, state, c, tile);
+      soft_mix(head, state);
+      for (int64_t c = 0; c < chunks; ++c) {
+        soft_scatter(head, state, c, writable_rows_of(y, b, h), tile);
+      }
+    });
+    count_fallbacks(fell_back);
+    context->save_for_backward(
+        {in.q, in.v, in.landmarks, token_mask, landmark_mask, inverse, gathered});
+    context->saved_data["mode"] = mode;
+    context->saved_data["steps"] = steps;
+    context->saved_data["epsilon"] = epsilon;
+    context->saved_data["norm"] = norm;
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const Inputs in{saved[0], saved[1], saved[2], saved[3], saved[4]};
+    const Tensor &inverse = saved[5], &gathered = saved[6];
+    const Tensor grad_y = with_dense_rows(gradients[0]);
+    const Tensor grad_q = empty_like_heads(in.q), grad_v = empty_like_heads(in.q);
+    const Tensor grad_landmarks = torch::empty_like(in.landmarks);
+    auto& data = context->saved_data;
+    const SoftOptions options = options_of(data["mode"].toInt(), data["steps"].toInt(),
+                                           data["epsilon"].toDouble(), data["norm"].toBool());
+    for_each_head(in, soft_backward_size(in.head(0, 0)), [&](int64_t b, int64_t h, float* memory) {
+      SoftGradient gradient;
+      gradient.inverse = matrix_of(inverse, b, h);
+      gradient.gathered = matrix_of(gathered, b, h);
+      gradient.y = rows_of(grad_y, b, h);
+      gradient.q = writable_rows_of(grad_q, b, h);
+      gradient.v = writable_rows_of(grad_v, b, h);
+      gradient.landmark = matrix_of(grad_landmarks, b, h);
+      soft_attention_backward(in.head(b, h), options, gradient, memory);
+    });
+    return {grad_q,   grad_v,   grad_landmarks, Tensor(), Tensor(),
+            Tensor(), Tensor(), Tensor(),       Tensor()};
+  }
+};
+
+}  // namespace
+
+bool fused_applies(const Heads& heads, const InverseRule& rule) {
+  const auto fits = [](const Tensor& t) {
+    return t.device().is_cpu() && t.scalar_type() == torch::kFloat32;
+  };
+  return fits(heads.q) && fits(heads.v) && heads.v.size(3) == heads.q.size(3) &&
+         (rule.grad == InverseGrad::kOneShot || !torch::GradMode::is_enabled());
+}
+
+Tensor fused_soft(const Heads& heads, const Landmarks& landmarks, const FusedSoft& options) {
+  ++calls;
+  return SoftMix::apply(heads.q, heads.v, landmarks.tokens, as_floats(options.token_mask),
+                        as_floats(landmarks.present), static_cast<int64_t>(options.inverse.mode),
+                        static_cast<int64_t>(options.inverse.steps), options.inverse.epsilon,
+                        options.norm);
+}
+
+bool use_fused() { return enabled; }
+void set_use_fused(bool use) { enabled = use; }
+
+int64_t fused_calls() { return calls; }
+
+}  // namespace soft
