@@ -1,0 +1,132 @@
+// The fused path against the plain tensor expression beside it: values, gradients, masks, odd
+// shapes.
+#include "attention/fused.h"
+
+#include "base/random.h"
+#include "support/tensors.h"
+
+namespace soft {
+namespace {
+
+using torch::Tensor;
+
+struct Shape {
+  Grid grid;
+  int heads, dim, ratio, landmarks;
+  Sampler sampler;
+  bool norm, sequence, masked;
+};
+
+// A handful of corners, then shapes drawn at random.
+std::vector<Shape> shapes() {
+  std::vector<Shape> all{
+      {{1, 1}, 1, 32, 1, 0, Sampler::kConv, false, false, false},    // n = 1, m = 1
+      {{3, 5}, 2, 32, 3, 0, Sampler::kAvg, false, false, false},     // m = 1
+      {{14, 14}, 3, 32, 2, 0, Sampler::kConv, true, false, false},   // m = 49
+      {{56, 56}, 2, 32, 8, 0, Sampler::kConv, false, false, false},  // stage 1
+      {{1300, 1}, 2, 32, 4, 64, Sampler::kConv, false, true, true},
+  };
+  Random random(5);
+  for (int i = 0; i < 40; ++i) {
+    Shape shape;
+    shape.sequence = random.chance(0.4);
+    shape.ratio = static_cast<int>(1 + random.below(4));
+    const int64_t h = shape.ratio + random.below(20), w = shape.ratio + random.below(20);
+    shape.grid = shape.sequence ? Grid{h * 3, 1} : Grid{h, w};
+    shape.heads = static_cast<int>(1 + random.below(3));
+    shape.dim = random.chance(0.7) ? 32 : static_cast<int>(1 + random.below(40));
+    shape.landmarks = random.chance(0.3) && shape.grid.size() >= 4 ? 4 : 0;
+    shape.sampler = static_cast<Sampler>(random.below(4));
+    shape.norm = random.chance(0.4);
+    shape.masked = random.chance(0.5);
+    all.push_back(shape);
+  }
+  return all;
+}
+
+AttentionSpec spec_of(const Shape& shape) {
+  AttentionSpec spec;
+  spec.mechanism = shape.norm ? Mechanism::kSoftNorm : Mechanism::kSoft;
+  spec.inverse = default_inverse(spec.mechanism);
+  spec.heads = shape.heads;
+  spec.dim = shape.heads * shape.dim;
+  spec.ratio = shape.ratio;
+  spec.landmarks = shape.landmarks;
+  spec.sampler = shape.sampler;
+  spec.sequence = shape.sequence;
+  spec.value_kernel = 3;
+  return spec;
+}
+
+struct Result {
+  Tensor y;
+  std::vector<Tensor> gradients;
+};
+
+Result run(Attention& attention, const Tensor& x, const Tensor& weights, const Tokens& tokens,
+           bool fused) {
+  set_use_fused(fused);
+  const int64_t before = fused_calls();
+  const Tensor input = x.clone().requires_grad_(true);
+  const Tensor y = attention.forward(input, tokens);
+  std::vector<Tensor> inputs = attention.parameters();
+  inputs.push_back(input);
+  Result result{y.detach(), torch::autograd::grad({(y * weights).sum()}, inputs)};
+  EXPECT_EQ(fused_calls() > before, fused);  // a silent fall-back is a failure
+  set_use_fused(true);
+  return result;
+}
+
+class Fused : public testing::TestWithParam<Shape> {};
+
+TEST_P(Fused, EqualsThePlainExpressionInValueAndGradient) {
+  const Shape& shape = GetParam();
+  torch::manual_seed(13);
+  const auto attention = make_attention(spec_of(shape));
+  Tokens tokens;
+  tokens.grid = shape.grid;
+  const Tensor x = torch::randn({2, tokens.count(), shape.heads * shape.dim});
+  if (shape.masked) {
+    tokens.mask = (torch::rand({2, tokens.count()}) > 0.2).to(torch::kFloat32);
+    tokens.mask[1].narrow(0, tokens.count() / 2, tokens.count() - tokens.count() / 2).zero_();
+  }
+  const Tensor weights = torch::randn_like(x);
+  const Result plain = run(*attention, x, weights, tokens, false);
+  const Result fused = run(*attention, x, weights, tokens, true);
+  EXPECT_LT(test::relative_error(fused.y, plain.y), 1e-5);
+  double largest = 0;
+  for (const Tensor& gradient : plain.gradients) {
+    largest = std::max(largest, gradient.abs().max().item<double>());
+  }
+  for (size_t i = 0; i < plain.gradients.size(); ++i) {
+    const double scale = std::max(plain.gradients[i].abs().max().item<double>(), 1e-2 * largest);
+    EXPECT_LT(test::absolute_error(fused.gradients[i], plain.gradients[i]), 1e-4 * scale) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Fused, testing::ValuesIn(shapes()));
+
+TEST(FusedSoft, GivesTheSameBitsRunAfterRun) {
+  torch::manual_seed(1);
+  const auto attention =
+      make_attention(spec_of({{28, 28}, 4, 32, 4, 0, Sampler::kConv, false, false, false}));
+  const torch::NoGradGuard no_grad;
+  const Tensor x = torch::randn({2, 784, 128});
+  Tokens tokens;
+  tokens.grid = {28, 28};
+  EXPECT_TRUE(torch::equal(attention->forward(x, tokens), attention->forward(x, tokens)));
+}
+
+TEST(FusedSoft, LeavesDoubleAndUnrolledGradientsToThePlainExpression) {
+  const Tensor q = torch::randn({1, 1, 4, 8});
+  const InverseRule rule;
+  EXPECT_TRUE(fused_applies({q, q, q}, rule));
+  const Tensor wide = q.to(torch::kFloat64);
+  EXPECT_FALSE(fused_applies({wide, wide, wide}, rule));
+  InverseRule unrolled;
+  unrolled.grad = InverseGrad::kUnrolled;
+  EXPECT_FALSE(fused_applies({q, q, q}, unrolled));
+}
+
+}  // namespace
+}  // namespace soft
