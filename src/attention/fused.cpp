@@ -80,28 +80,33 @@ void for_each_head(const Inputs& inputs, int64_t floats, const Body& body) {
   });
 }
 
-SoftOptions options_of(int64_t mode, int64_t steps, double epsilon, bool norm) {
+// Masks and settings travel beside the tensors that have gradients.
+struct Request {
+  InverseRule inverse;
+  bool norm = false;
+  Tensor token_mask, landmark_mask;
+};
+
+SoftOptions options_of(const Request& request) {
   SoftOptions options;
-  options.inverse.mode = static_cast<InverseMode>(mode);  // both enumerations have one order
-  options.inverse.steps = static_cast<int>(steps);
-  options.inverse.epsilon = epsilon;
-  options.norm = norm;
+  options.inverse.mode = static_cast<InverseMode>(request.inverse.mode);  // both have one order
+  options.inverse.steps = request.inverse.steps;
+  options.inverse.epsilon = request.inverse.epsilon;
+  options.norm = request.norm;
   return options;
 }
 
 class SoftMix : public torch::autograd::Function<SoftMix> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& q, const Tensor& v,
-                        const Tensor& landmarks, const Tensor& token_mask,
-                        const Tensor& landmark_mask, int64_t mode, int64_t steps, double epsilon,
-                        bool norm) {
-    const Inputs in{with_dense_rows(q), with_dense_rows(v), landmarks.contiguous(), token_mask,
-                    landmark_mask};
+                        const Tensor& landmarks, const Request& request) {
+    const Inputs in{with_dense_rows(q), with_dense_rows(v), landmarks.contiguous(),
+                    request.token_mask, request.landmark_mask};
     const int64_t m = in.landmark_count();
     const Tensor inverse = torch::empty({in.batch(), in.heads(), m, m}, q.options());
     const Tensor gathered = torch::empty({in.batch(), in.heads(), m, q.size(3)}, q.options());
     const Tensor y = empty_like_heads(q);
-    const SoftOptions options = options_of(mode, steps, epsilon, norm);
+    const SoftOptions options = options_of(request);
     std::atomic<int64_t> fell_back{0};
     const SoftHead sizes = in.head(0, 0);
     const int64_t state_size = soft_state_size(sizes);
@@ -121,11 +126,8 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
     });
     count_fallbacks(fell_back);
     context->save_for_backward(
-        {in.q, in.v, in.landmarks, token_mask, landmark_mask, inverse, gathered});
-    context->saved_data["mode"] = mode;
-    context->saved_data["steps"] = steps;
-    context->saved_data["epsilon"] = epsilon;
-    context->saved_data["norm"] = norm;
+        {in.q, in.v, in.landmarks, in.token_mask, in.landmark_mask, inverse, gathered});
+    context->saved_data["norm"] = request.norm;
     return y;
   }
 
@@ -136,9 +138,8 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
     const Tensor grad_y = with_dense_rows(gradients[0]);
     const Tensor grad_q = empty_like_heads(in.q), grad_v = empty_like_heads(in.q);
     const Tensor grad_landmarks = torch::empty_like(in.landmarks);
-    auto& data = context->saved_data;
-    const SoftOptions options = options_of(data["mode"].toInt(), data["steps"].toInt(),
-                                           data["epsilon"].toDouble(), data["norm"].toBool());
+    SoftOptions options;  // the inverse itself is saved, not computed again
+    options.norm = context->saved_data["norm"].toBool();
     for_each_head(in, soft_backward_size(in.head(0, 0)), [&](int64_t b, int64_t h, float* memory) {
       SoftGradient gradient;
       gradient.inverse = matrix_of(inverse, b, h);
@@ -149,8 +150,7 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
       gradient.landmark = matrix_of(grad_landmarks, b, h);
       soft_attention_backward(in.head(b, h), options, gradient, memory);
     });
-    return {grad_q,   grad_v,   grad_landmarks, Tensor(), Tensor(),
-            Tensor(), Tensor(), Tensor(),       Tensor()};
+    return {grad_q, grad_v, grad_landmarks, Tensor()};
   }
 };
 
@@ -166,10 +166,9 @@ bool fused_applies(const Heads& heads, const InverseRule& rule) {
 
 Tensor fused_soft(const Heads& heads, const Landmarks& landmarks, const FusedSoft& options) {
   ++calls;
-  return SoftMix::apply(heads.q, heads.v, landmarks.tokens, as_floats(options.token_mask),
-                        as_floats(landmarks.present), static_cast<int64_t>(options.inverse.mode),
-                        static_cast<int64_t>(options.inverse.steps), options.inverse.epsilon,
-                        options.norm);
+  const Request request{options.inverse, options.norm, as_floats(options.token_mask),
+                        as_floats(landmarks.present)};
+  return SoftMix::apply(heads.q, heads.v, landmarks.tokens, request);
 }
 
 bool use_fused() { return enabled; }
