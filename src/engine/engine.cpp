@@ -1,0 +1,124 @@
+#include "engine/engine.h"
+
+#include <functional>
+
+#include "base/error.h"
+#include "engine/shelf.h"
+#include "engine/team.h"
+
+namespace soft {
+namespace {
+
+// How a batch is run: the first `apart` images side by side, one core each; the others one after
+// another, all cores together.
+struct Split {
+  int64_t apart;
+  int64_t lanes;  // for those
+};
+
+Split split_batch(int64_t count, int team) {
+  const int64_t rest = count % team;
+  const int64_t apart = 2 * rest > team ? count : count - rest;
+  return {team == 1 ? count : apart, std::min<int64_t>(team, apart)};
+}
+
+// Refuses what cannot run before any memory is taken for it.
+void check(const Packed& model, Workspace& workspace, const ImageBatch& images) {
+  if (images.count < 1) {
+    fail("a batch of {} images cannot run; give at least one", images.count);
+  }
+  check_image(model.spec(), images.size);
+  const Split split = split_batch(images.count, threads());
+  const Workspace::Shelf& shelf = workspace.shelf();
+  if (split.lanes > 0) shelf.check_memory(*model.network(), images.size, 1, split.lanes);
+  if (split.apart < images.count) {
+    shelf.check_memory(*model.network(), images.size, threads(), 1);
+  }
+}
+
+// Calls use(lane, image, pixels) for every image of the batch.
+void each_image(const Packed& model, Workspace& workspace, const ImageBatch& images,
+                const std::function<void(Lane&, int64_t, const float*)>& use) {
+  const int team = threads();
+  const Split split = split_batch(images.count, team);
+  const int64_t floats = 3 * images.size.size();
+  if (split.apart > 0) {
+    const auto lanes = workspace.shelf().lanes(model.network(), images.size, 1, split.lanes);
+    share(team, split.apart, [&](int worker, int64_t image) {
+      use(*lanes[worker], image, images.pixels + image * floats);
+    });
+  }
+  for (int64_t image = split.apart; image < images.count; ++image) {
+    const auto lanes = workspace.shelf().lanes(model.network(), images.size, team, 1);
+    use(*lanes.front(), image, images.pixels + image * floats);
+  }
+}
+
+void check_query(const ModelSpec& spec, Grid image, const RowQuery& query) {
+  const auto stages = static_cast<int>(spec.stages.size());
+  if (query.stage < 0 || query.stage >= stages) {
+    fail_usage("stage {} does not exist; {} has {}", query.stage + 1, spec.name, stages);
+  }
+  const int depth = spec.stages[query.stage].depth;
+  if (query.layer < 0 || query.layer >= depth) {
+    fail_usage("layer {} does not exist; stage {} has {}", query.layer + 1, query.stage + 1, depth);
+  }
+  const int64_t tokens = stage_grid(spec, query.stage, image).size();
+  if (query.token < 0 || query.token >= tokens) {
+    fail_usage("token {} does not exist; stage {} has {} at {}x{} pixels", query.token,
+               query.stage + 1, tokens, image.h, image.w);
+  }
+}
+
+}  // namespace
+
+void forward(const Packed& model, Workspace& workspace, const ImageBatch& images, float* logits) {
+  check(model, workspace, images);
+  const int64_t classes = model.spec().classes;
+  each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
+    lane.logits(pixels, logits + image * classes);
+  });
+}
+
+void embed(const Packed& model, Workspace& workspace, const ImageBatch& images, float* vectors) {
+  check(model, workspace, images);
+  const int64_t dim = model.spec().stages.back().dim;
+  each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
+    lane.embed(pixels, vectors + image * dim);
+  });
+}
+
+std::vector<Array> features(const Packed& model, Workspace& workspace, const ImageBatch& images) {
+  check(model, workspace, images);
+  std::vector<Array> maps;
+  for (int s = 0; s < static_cast<int>(model.spec().stages.size()); ++s) {
+    const Grid grid = stage_grid(model.spec(), s, images.size);
+    const int64_t dim = model.spec().stages[s].dim;
+    maps.push_back({{images.count, dim, grid.h, grid.w}, {}});
+    maps.back().data.resize(images.count * dim * grid.size());
+  }
+  each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
+    std::vector<float*> own;
+    for (Array& map : maps) {
+      own.push_back(map.data.data() + image * static_cast<int64_t>(map.data.size()) / images.count);
+    }
+    lane.features(pixels, own);
+  });
+  return maps;
+}
+
+Array attention_row(const Packed& model, Workspace& workspace, const ImageBatch& images,
+                    const RowQuery& query) {
+  check(model, workspace, images);
+  check_query(model.spec(), images.size, query);
+  const int64_t prefix = has_class_token(model.spec(), query.stage) ? 1 : 0;
+  const int64_t tokens = prefix + stage_grid(model.spec(), query.stage, images.size).size();
+  const int64_t heads = model.spec().stages[query.stage].heads;
+  Array rows{{images.count, heads, tokens}, std::vector<float>(images.count * heads * tokens)};
+  each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
+    lane.attention_row(pixels, query, rows.data.data() + image * heads * tokens);
+  });
+  return rows;
+}
+
+}  // namespace soft

@@ -1,0 +1,181 @@
+// SOFT attention: Y = K1·(inv(A)·(K1'V)) through m landmarks, plus the value path.
+#include <algorithm>
+#include <atomic>
+
+#include "base/log.h"
+#include "engine/mix.h"
+#include "engine/sampler.h"
+#include "engine/team.h"
+#include "kernels/gaussian.h"
+#include "kernels/gemm.h"
+#include "kernels/soft_attention.h"
+
+namespace soft {
+namespace {
+
+constexpr int64_t kValueRows = 8;  // rows of the grid in one unit of the value path
+
+InverseMode mode_of(Inverse inverse) {
+  switch (inverse) {
+    case Inverse::kNewton:
+      return InverseMode::kNewton;
+    case Inverse::kNewtonAdaptive:
+      return InverseMode::kNewtonAdaptive;
+    case Inverse::kNewtonPaper:
+      return InverseMode::kNewtonPaper;
+    case Inverse::kExact:
+      break;
+  }
+  return InverseMode::kExact;
+}
+
+SoftOptions options_of(const AttentionSpec& spec) {
+  return {{mode_of(spec.inverse), spec.newton_steps, spec.epsilon},
+          spec.mechanism == Mechanism::kSoftNorm};
+}
+
+// With its sizes only; enough to ask how much memory it takes.
+SoftHead sized_head(const MixShape& shape) {
+  SoftHead head;
+  head.tokens = shape.tokens();
+  head.landmarks = HeadSampler(shape.spec, shape.grid).count();
+  head.dim = shape.head_dim();
+  return head;
+}
+
+int64_t landmark_floats(const SoftHead& head) { return padded(head.landmarks * head.dim); }
+
+// A head with its landmarks sampled into the front of `memory`.
+SoftHead sampled_head(const MixShape& shape, const MixJob& job, int64_t index, float* memory,
+                      float* scratch) {
+  const HeadRows rows = head_rows(shape, job, index);
+  const ConstRows on_grid{rows.q.row(shape.prefix), rows.q.stride};
+  HeadSampler(shape.spec, shape.grid).sample(job.layer, on_grid, memory, scratch);
+  SoftHead head = sized_head(shape);
+  head.q = rows.q;
+  head.v = rows.v;
+  head.landmark = memory;
+  return head;
+}
+
+// Whole heads when they split evenly: then everything about a head stays in one core's cache.
+bool heads_apart(const MixShape& shape) {
+  return shape.spec.heads % shape.team == 0 || shape.spec.heads >= 4 * shape.team;
+}
+
+int64_t mix_apart(const MixShape& shape, const MixJob& job, float* y) {
+  const SoftOptions options = options_of(shape.spec);
+  std::atomic<int64_t> fallbacks{0};
+  share(shape.team, shape.spec.heads, [&](int worker, int64_t index) {
+    float* memory = job.worker(worker);
+    float* rest = memory + landmark_floats(sized_head(shape));
+    const SoftHead head = sampled_head(shape, job, index, memory, rest);
+    const Rows out = head_output(shape, y, index);
+    fallbacks += soft_attention(head, options, out, rest).fell_back ? 1 : 0;
+    add_value_path(shape, job.layer, index, head.v, out, 0, shape.grid.h);
+  });
+  return fallbacks;
+}
+
+struct SharedHead {
+  SoftHead head;
+  SoftState state;
+};
+
+int64_t shared_floats(const SoftHead& head) {
+  return landmark_floats(head) + padded(soft_state_size(head));
+}
+
+SharedHead shared_head(const MixShape& shape, const MixJob& job, int64_t index) {
+  SharedHead shared{sized_head(shape), {}};
+  float* memory = job.shared + index * shared_floats(shared.head);
+  const HeadRows rows = head_rows(shape, job, index);
+  shared.head.q = rows.q;
+  shared.head.v = rows.v;
+  shared.head.landmark = memory;
+  shared.state = soft_state(shared.head, memory + landmark_floats(shared.head));
+  return shared;
+}
+
+int64_t mix_together(const MixShape& shape, const MixJob& job, float* y) {
+  const int64_t heads = shape.spec.heads, chunks = token_chunks(shape.tokens());
+  const int64_t bands = (shape.grid.h + kValueRows - 1) / kValueRows;
+  const SoftOptions options = options_of(shape.spec);
+  std::atomic<int64_t> fallbacks{0};
+  share(shape.team, heads, [&](int worker, int64_t index) {
+    const SharedHead shared = shared_head(shape, job, index);
+    sampled_head(shape, job, index, const_cast<float*>(shared.head.landmark), job.worker(worker));
+    fallbacks += soft_prepare(shared.head, options, shared.state).fell_back ? 1 : 0;
+  });
+  share(shape.team, heads * chunks, [&](int worker, int64_t unit) {
+    const SharedHead shared = shared_head(shape, job, unit / chunks);
+    soft_gather(shared.head, shared.state, unit % chunks, job.worker(worker));
+  });
+  share(shape.team, heads, [&](int, int64_t index) {
+    const SharedHead shared = shared_head(shape, job, index);
+    soft_mix(shared.head, shared.state);
+  });
+  share(shape.team, heads * chunks, [&](int worker, int64_t unit) {
+    const SharedHead shared = shared_head(shape, job, unit / chunks);
+    const Rows out = head_output(shape, y, unit / chunks);
+    soft_scatter(shared.head, shared.state, unit % chunks, out, job.worker(worker));
+  });
+  share(shape.team, heads * bands, [&](int, int64_t unit) {
+    const int64_t head = unit / bands, begin = unit % bands * kValueRows;
+    add_value_path(shape, job.layer, head, head_rows(shape, job, head).v,
+                   head_output(shape, y, head), begin, std::min(begin + kValueRows, shape.grid.h));
+  });
+  return fallbacks;
+}
+
+}  // namespace
+
+MixNeeds soft_needs(const MixShape& shape) {
+  const SoftHead head = sized_head(shape);
+  const int64_t sampling = HeadSampler(shape.spec, shape.grid).scratch();
+  const int64_t row = soft_state_size(head) + 2 * padded(head.landmarks) +
+                      kTokenChunk * head.landmarks + gaussian_scratch(head.landmarks, head.dim);
+  MixNeeds needs;
+  if (heads_apart(shape)) {
+    needs.worker = std::max(sampling, soft_attention_size(head));
+  } else {
+    needs.shared = shape.spec.heads * shared_floats(head);
+    needs.worker = std::max(sampling, soft_tile_size(head));
+  }
+  needs.worker = landmark_floats(head) + std::max(needs.worker, row);
+  return needs;
+}
+
+int64_t mix_soft(const MixShape& shape, const MixJob& job, float* y) {
+  const int64_t fallbacks =
+      heads_apart(shape) ? mix_apart(shape, job, y) : mix_together(shape, job, y);
+  if (fallbacks > 0) {
+    log_once("a Newton inverse did not converge; such matrices are solved exactly instead");
+  }
+  return fallbacks;
+}
+
+// Row i of K1·N·K1', N = inv(A) or its normalised form: K1·(N·K1[i, :]'), a chunk of tokens at a
+// time.
+void soft_row(const MixShape& shape, const MixJob& job, int64_t index, int64_t token, float* out,
+              float* memory) {
+  float* rest = memory + landmark_floats(sized_head(shape));
+  const SoftHead head = sampled_head(shape, job, index, memory, rest);
+  const int64_t m = head.landmarks, d = head.dim;
+  const SoftState state = soft_state(head, rest);
+  soft_prepare(head, options_of(shape.spec), state);
+  float* own = rest + soft_state_size(head);  // [m] K1[token, :]
+  float* weights = own + padded(m);           // [m] N·K1[token, :]'
+  float* tile = weights + padded(m);          // [kTokenChunk, m]
+  float* scratch = tile + kTokenChunk * m;
+  const ConstRows landmarks{head.landmark, d};
+  gaussian({1, m, d}, {head.q.row(token), head.q.stride}, 1, landmarks, {own, m}, scratch);
+  gemm({1, m, m}, {own, m}, {state.core, m}, weights, m);
+  for (int64_t begin = 0; begin < head.tokens; begin += kTokenChunk) {
+    const int64_t count = std::min(kTokenChunk, head.tokens - begin);
+    gaussian({count, m, d}, {head.q.row(begin), head.q.stride}, 1, landmarks, {tile, m}, scratch);
+    gemm({count, 1, m}, {tile, m}, {weights, 1}, out + begin, 1);
+  }
+}
+
+}  // namespace soft
