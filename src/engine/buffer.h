@@ -1,4 +1,4 @@
-// Floats that start on a cache line, uninitialised; and a way to cut one block into several arrays.
+// A block of floats that starts on a cache line, uninitialised.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +28,6 @@ class Buffer {
   };
   int64_t size_ = 0;
   std::unique_ptr<float, Free> data_;
-};
-
-// Hands out consecutive pieces, each on a cache line; the caller made the block large enough.
-class Cutter {
- public:
-  explicit Cutter(float* block) : next_(block) {}
-  float* take(int64_t count) {
-    float* piece = next_;
-    next_ += padded(count);
-    return piece;
-  }
-
- private:
-  float* next_;
 };
 
 }  // namespace soft

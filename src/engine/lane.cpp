@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/team.h"
+#include "kernels/carver.h"
 #include "kernels/gemm.h"
 
 namespace soft {
@@ -69,13 +70,13 @@ Lane::Lane(std::shared_ptr<const Network> network, Grid image, int team)
   head_.adopt(network_->head);
   const LaneFloats floats = floats_of(*network_, shapes_);
   memory_ = Buffer(floats.total(team));
-  Cutter cutter(memory_.data());
-  for (float*& map : maps_) map = cutter.take(floats.map);
-  projected_ = cutter.take(floats.projected);
-  mixed_ = cutter.take(floats.mixed);
-  shared_ = cutter.take(floats.shared);
+  Carver carver(memory_.data());
+  for (float*& map : maps_) map = carver.take(floats.map);
+  projected_ = carver.take(floats.projected);
+  mixed_ = carver.take(floats.mixed);
+  shared_ = carver.take(floats.shared);
   worker_floats_ = padded(floats.worker);
-  workers_ = cutter.take(team * worker_floats_);
+  workers_ = carver.take(team * worker_floats_);
 }
 
 size_t Lane::bytes_for(const Network& network, Grid image, int team) {
@@ -119,15 +120,15 @@ void Lane::make_tokens(int stage) {
 TilePass Lane::pass(int stage, int worker, Tile tile) const {
   const StageShape& shape = shapes_[stage];
   const int64_t at = tile.begin * shape.dim();
-  Cutter cutter(workers_ + worker * worker_floats_);
+  Carver carver(workers_ + worker * worker_floats_);
   TileRows rows{};
   rows.count = tile.count;
   rows.x = tokens_ + at;
   rows.projected = projected_ + tile.begin * shape.projected;
   rows.mixed = mixed_ + at;
-  rows.branch = cutter.take(shape.tile_rows * shape.dim());
-  rows.normed = cutter.take(shape.tile_rows * shape.dim());
-  rows.hidden = cutter.take(shape.tile_rows * shape.hidden);
+  rows.branch = carver.take(shape.tile_rows * shape.dim());
+  rows.normed = carver.take(shape.tile_rows * shape.dim());
+  rows.hidden = carver.take(shape.tile_rows * shape.hidden);
   return TilePass(code_[stage], worker, rows);
 }
 

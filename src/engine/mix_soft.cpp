@@ -1,6 +1,7 @@
 // SOFT attention: Y = K1·(inv(A)·(K1'V)) through m landmarks, plus the value path.
 #include <algorithm>
 #include <atomic>
+#include <vector>
 
 #include "base/log.h"
 #include "engine/mix.h"
@@ -29,8 +30,10 @@ InverseMode mode_of(Inverse inverse) {
   return InverseMode::kExact;
 }
 
+// Modes that do not regularise their steps do not regularise what takes their place either.
 SoftOptions options_of(const AttentionSpec& spec) {
-  return {{mode_of(spec.inverse), spec.newton_steps, spec.epsilon},
+  const bool regularised = spec.inverse == Inverse::kNewton || spec.inverse == Inverse::kExact;
+  return {{mode_of(spec.inverse), spec.newton_steps, regularised ? spec.epsilon : 0},
           spec.mechanism == Mechanism::kSoftNorm};
 }
 
@@ -77,53 +80,49 @@ int64_t mix_apart(const MixShape& shape, const MixJob& job, float* y) {
   return fallbacks;
 }
 
-struct SharedHead {
-  SoftHead head;
-  SoftState state;
-};
-
 int64_t shared_floats(const SoftHead& head) {
   return landmark_floats(head) + padded(soft_state_size(head));
 }
 
-SharedHead shared_head(const MixShape& shape, const MixJob& job, int64_t index) {
-  SharedHead shared{sized_head(shape), {}};
-  float* memory = job.shared + index * shared_floats(shared.head);
-  const HeadRows rows = head_rows(shape, job, index);
-  shared.head.q = rows.q;
-  shared.head.v = rows.v;
-  shared.head.landmark = memory;
-  shared.state = soft_state(shared.head, memory + landmark_floats(shared.head));
-  return shared;
+// A head that several workers serve, one phase after another.
+struct SharedHead {
+  SoftHead head;
+  SoftState state;
+  Rows out;
+};
+
+SharedHead begin_head(const MixShape& shape, const MixJob& job, int64_t index, float* scratch) {
+  const SoftHead sizes = sized_head(shape);
+  float* memory = job.shared + index * shared_floats(sizes);
+  const SoftHead head = sampled_head(shape, job, index, memory, scratch);
+  return {head, soft_state(head, memory + landmark_floats(head)), {}};
 }
 
 int64_t mix_together(const MixShape& shape, const MixJob& job, float* y) {
   const int64_t heads = shape.spec.heads, chunks = token_chunks(shape.tokens());
   const int64_t bands = (shape.grid.h + kValueRows - 1) / kValueRows;
   const SoftOptions options = options_of(shape.spec);
+  std::vector<SharedHead> shared(heads);
   std::atomic<int64_t> fallbacks{0};
   share(shape.team, heads, [&](int worker, int64_t index) {
-    const SharedHead shared = shared_head(shape, job, index);
-    sampled_head(shape, job, index, const_cast<float*>(shared.head.landmark), job.worker(worker));
-    fallbacks += soft_prepare(shared.head, options, shared.state).fell_back ? 1 : 0;
+    SharedHead& own = shared[index] = begin_head(shape, job, index, job.worker(worker));
+    own.out = head_output(shape, y, index);
+    fallbacks += soft_prepare(own.head, options, own.state).fell_back ? 1 : 0;
   });
   share(shape.team, heads * chunks, [&](int worker, int64_t unit) {
-    const SharedHead shared = shared_head(shape, job, unit / chunks);
-    soft_gather(shared.head, shared.state, unit % chunks, job.worker(worker));
+    const SharedHead& own = shared[unit / chunks];
+    soft_gather(own.head, own.state, unit % chunks, job.worker(worker));
   });
-  share(shape.team, heads, [&](int, int64_t index) {
-    const SharedHead shared = shared_head(shape, job, index);
-    soft_mix(shared.head, shared.state);
-  });
+  share(shape.team, heads,
+        [&](int, int64_t index) { soft_mix(shared[index].head, shared[index].state); });
   share(shape.team, heads * chunks, [&](int worker, int64_t unit) {
-    const SharedHead shared = shared_head(shape, job, unit / chunks);
-    const Rows out = head_output(shape, y, unit / chunks);
-    soft_scatter(shared.head, shared.state, unit % chunks, out, job.worker(worker));
+    const SharedHead& own = shared[unit / chunks];
+    soft_scatter(own.head, own.state, unit % chunks, own.out, job.worker(worker));
   });
   share(shape.team, heads * bands, [&](int, int64_t unit) {
-    const int64_t head = unit / bands, begin = unit % bands * kValueRows;
-    add_value_path(shape, job.layer, head, head_rows(shape, job, head).v,
-                   head_output(shape, y, head), begin, std::min(begin + kValueRows, shape.grid.h));
+    const int64_t index = unit / bands, begin = unit % bands * kValueRows;
+    const int64_t end = std::min(begin + kValueRows, shape.grid.h);
+    add_value_path(shape, job.layer, index, shared[index].head.v, shared[index].out, begin, end);
   });
   return fallbacks;
 }
@@ -162,7 +161,7 @@ void soft_row(const MixShape& shape, const MixJob& job, int64_t index, int64_t t
   float* rest = memory + landmark_floats(sized_head(shape));
   const SoftHead head = sampled_head(shape, job, index, memory, rest);
   const int64_t m = head.landmarks, d = head.dim;
-  const SoftState state = soft_state(head, rest);
+  SoftState state = soft_state(head, rest);
   soft_prepare(head, options_of(shape.spec), state);
   float* own = rest + soft_state_size(head);  // [m] K1[token, :]
   float* weights = own + padded(m);           // [m] N·K1[token, :]'

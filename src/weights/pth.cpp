@@ -115,6 +115,7 @@ Weights read_pth(MappedFile file, const std::string& key) {
     if (is_tensor(value)) add_tensor(weights, chosen.items[i]->text, storages.view(value));
   }
   weights.storage = checkpoint;
+  weights.mapping = {checkpoint, &checkpoint->file};
   return weights;
 }
 

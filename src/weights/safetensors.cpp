@@ -68,7 +68,8 @@ Weights read_safetensors(std::shared_ptr<const MappedFile> file) {
     add_tensor(weights, name, {entry.type, std::move(entry.shape), data});
   }
   weights.metadata = std::move(header.metadata);
-  weights.storage = std::move(file);
+  weights.storage = file;
+  weights.mapping = std::move(file);
   return weights;
 }
 

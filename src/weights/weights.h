@@ -14,6 +14,8 @@
 
 namespace soft {
 
+class MappedFile;
+
 enum class DType { kF32, kF16, kBF16, kF64, kI64, kI32, kU8 };
 
 size_t size_of(DType type);
@@ -40,6 +42,7 @@ struct Weights {
   std::map<std::string, std::string> metadata;  // safetensors' __metadata__, verbatim
   std::string source_key;                       // .pth: the dictionary taken, "state_dict_ema" …
   std::shared_ptr<const void> storage;          // owns the bytes behind the views
+  std::shared_ptr<const MappedFile> mapping;    // the file among them; its pages may be released
 };
 
 // Opens either kind, by content. `key` picks a .pth dictionary; empty prefers the EMA weights and
