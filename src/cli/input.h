@@ -10,9 +10,6 @@
 
 namespace soft {
 
-// What the model was trained to be given.
-Preprocessing preprocessing_of(const Card& card);
-
 // [N, 3, H, W] from an .npy file, or [1, 3, size, size] from a picture; told apart by content.
 Array read_input(const std::string& path, const Card& card);
 
