@@ -17,7 +17,7 @@ namespace {
 struct Options {
   ModelOptions model;
   std::string data;
-  std::string engine = "torch";
+  std::string engine;
   std::string crop;
   std::string predictions;
   int64_t limit = 0;

@@ -23,7 +23,7 @@
 
 namespace soft {
 
-// Empty when this engine runs the model; otherwise why not, and what does.
+// Empty when this engine runs the model; otherwise why not (LibTorch runs them all).
 std::string native_obstacle(const ModelSpec& spec);
 
 // Which oneDNN primitive serves the linear layers: kBest is the one that packs its weights on this

@@ -213,14 +213,12 @@ size_t Network::bytes() const {
 
 std::string native_obstacle(const ModelSpec& spec) {
   if (!uses_landmarks(spec.attention)) {
-    return fmt::format(
-        "the native engine runs attention=soft and soft-norm, not {}; use "
-        "--engine torch",
-        name_of(spec.attention));
+    return fmt::format("the native engine runs attention=soft and soft-norm, not {}",
+                       name_of(spec.attention));
   }
   if (spec.sampler == Sampler::kRandom) {
     return "sampler=random draws its landmarks with LibTorch's generator, which the native engine "
-           "does not have; use --engine torch";
+           "does not have";
   }
   return "";
 }
@@ -228,7 +226,7 @@ std::string native_obstacle(const ModelSpec& spec) {
 Network pack_network(const Weights& weights, const ModelSpec& spec, LinearForm form) {
   validate(spec);
   const std::string obstacle = native_obstacle(spec);
-  if (!obstacle.empty()) fail_usage("{}", obstacle);
+  if (!obstacle.empty()) fail_usage("{}; use --engine torch", obstacle);
   check_fit(weights, spec);
   Packer packer(weights, form);
   Network network;

@@ -49,6 +49,10 @@ struct Weights {
 // logs the choice. Refuses malformed files with an Error that names the file and the defect.
 Weights read_weights(const std::string& path, const std::string& key = "");
 
+// Weights that nobody trained, as a new model starts with: norms 1 and 0, biases 0, everything else
+// drawn from the seed. The same for any number of threads.
+Weights random_weights(const ModelSpec& spec, uint64_t seed);
+
 // What stands in our own files beside the tensors, as JSON under the metadata key "soft".
 struct Card {
   ModelSpec spec;

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "attention/defect.h"
+#include "attention/fused.h"
 #include "attention/gelu.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -34,10 +35,6 @@ auto guarded(int threads, const Command& command) {
   }
 }
 
-Tensor tensor_of(const Array& array) {
-  return torch::from_blob(const_cast<float*>(array.data.data()), array.shape, torch::kFloat32);
-}
-
 Array array_of(const Tensor& tensor) {
   const Tensor dense = tensor.contiguous();
   const float* values = dense.data_ptr<float>();
@@ -45,40 +42,44 @@ Array array_of(const Tensor& tensor) {
 }
 
 std::shared_ptr<Classifier> make_model(const TorchModel& request) {
-  torch::manual_seed(request.seed);
   auto model = std::make_shared<Classifier>(request.spec);
-  if (!request.weights.empty()) {
-    load_weights(*model, read_weights(request.weights, request.weights_key));
-  }
+  load_weights(*model, request.weights);
   model->eval();
   return model;
 }
 
-TorchForwardResult forward(const TorchForward& request) {
-  return guarded(request.threads, [&] {
-    const torch::NoGradGuard no_grad;
-    const auto model = make_model(request);
-    const Tensor images = tensor_of(request.input);
-    TorchForwardResult result;
-    result.logits = array_of(model->forward(images));
-    if (!request.features) return result;
-    for (const Tensor& map : model->features(images)) result.features.push_back(array_of(map));
-    return result;
-  });
-}
+// How a model is asked: without gradients, through the fused attention or beside it.
+struct Asking {
+  int threads;
+  bool fused;
 
-TorchLogits open(const TorchModel& request) {
-  return guarded(request.threads, [&]() -> TorchLogits {
-    const auto model = make_model(request);
-    return [model, threads = request.threads](const float* pixels, int64_t count, Grid size) {
-      return guarded(threads, [&] {
-        const torch::NoGradGuard no_grad;
-        const Tensor images = torch::from_blob(const_cast<float*>(pixels),
-                                               {count, 3, size.h, size.w}, torch::kFloat32);
-        return array_of(model->forward(images)).data;
-      });
-    };
-  });
+  template <class Question>
+  auto operator()(const float* pixels, int64_t count, Grid size, const Question& question) const {
+    return guarded(threads, [&] {
+      const torch::NoGradGuard no_grad;
+      set_use_fused(fused);
+      return question(torch::from_blob(const_cast<float*>(pixels), {count, 3, size.h, size.w},
+                                       torch::kFloat32));
+    });
+  }
+};
+
+TorchAnswers open(const TorchModel& request) {
+  const auto model = guarded(request.threads, [&] { return make_model(request); });
+  const Asking ask{request.threads, request.fused};
+  TorchAnswers answers;
+  answers.logits = [model, ask](const float* pixels, int64_t count, Grid size) {
+    return ask(pixels, count, size,
+               [&](const Tensor& images) { return array_of(model->forward(images)).data; });
+  };
+  answers.features = [model, ask](const float* pixels, int64_t count, Grid size) {
+    return ask(pixels, count, size, [&](const Tensor& images) {
+      std::vector<Array> maps;
+      for (const Tensor& map : model->features(images)) maps.push_back(array_of(map));
+      return maps;
+    });
+  };
+  return answers;
 }
 
 std::string blas_library() {
@@ -135,7 +136,7 @@ TrainOutcome train(const TrainRequest& request, const TrainEvents& events) {
   });
 }
 
-constexpr TorchWing kWing{forward, open, doctor, train};
+constexpr TorchWing kWing{open, doctor, train};
 
 }  // namespace
 }  // namespace soft

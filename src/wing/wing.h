@@ -11,36 +11,28 @@
 #include "base/json.h"
 #include "base/npy.h"
 #include "spec/model_spec.h"
+#include "weights/weights.h"
 #include "wing/training.h"
 
 namespace soft {
 
 struct TorchModel {
-  std::string weights;  // .safetensors or .pth; empty: random initialisation from `seed`
-  uint64_t seed = 0;
-  ModelSpec spec;           // as stored in, or inferred from, the weights file, settings applied
-  std::string weights_key;  // .pth: which dictionary; empty takes the EMA where there is one
+  Weights weights;  // fit the spec
+  ModelSpec spec;
   int threads = 0;
+  bool fused = true;  // false: the plain tensor expressions, for comparison
 };
 
-struct TorchForward : TorchModel {
-  Array input;  // [N, 3, H, W], normalised
-  bool features = false;
-};
-
-// Normalised pixels [count, 3, size.h, size.w] -> logits [count, classes].
-using TorchLogits =
-    std::function<std::vector<float>(const float* pixels, int64_t count, Grid size)>;
-
-struct TorchForwardResult {
-  Array logits;                 // [N, classes]
-  std::vector<Array> features;  // four [N, C, H, W], when asked for
+// A model to be asked again and again. Pixels are normalised, [count, 3, size.h, size.w].
+struct TorchAnswers {
+  std::function<std::vector<float>(const float* pixels, int64_t count, Grid size)> logits;
+  // Four [count, C, H, W].
+  std::function<std::vector<Array>(const float* pixels, int64_t count, Grid size)> features;
 };
 
 // One entry per command that needs LibTorch. Errors leave as soft::Error.
 struct TorchWing {
-  TorchForwardResult (*forward)(const TorchForward&);
-  TorchLogits (*open)(const TorchModel&);  // a model to be asked again and again
+  TorchAnswers (*open)(const TorchModel&);
   // {"libtorch", "capability", "blas", "blas_library", "threads",
   //  "defects": [{"name", "found", "cured", "cure"}]}: text, and booleans for found and cured.
   Json (*doctor)(int threads);

@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include "base/npy.h"
+#include "base/random.h"
 #include "cli/weights_file.h"
 #include "support/support.h"
 
@@ -58,9 +59,12 @@ TEST_F(Forward, UnknownNamesAreUsageErrors) {
                  "did you mean 'torch'");
 }
 
-TEST_F(Forward, TheNativeEngineIsNotInThisVersion) {
-  expect_refusal({"--model", "soft-nano", "--input", x(), "--engine", "native"}, 2,
-                 "not in this version");
+TEST_F(Forward, WhatTheNativeEngineCannotRunIsRefusedWhenItWasAskedFor) {
+  expect_refusal({"--model", "deit-small", "--input", kCat, "--engine", "native"}, 1,
+                 "not softmax; use --engine torch");
+  expect_refusal(
+      {"--model", "soft-nano", "--set", "sampler=random", "--input", x(), "--engine", "native"}, 1,
+      "sampler=random");
 }
 
 TEST_F(Forward, AModelOrAWeightsFileIsNeeded) {
@@ -103,8 +107,6 @@ TEST_F(Forward, AMissingFolderIsNoticedBeforeAnythingRuns) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("there is no folder"));
 }
-
-#if SOFT_WITH_TORCH
 
 TEST_F(Forward, RandomWeightsFollowTheSeed) {
   const auto logits = [&](const char* seed) {
@@ -149,10 +151,45 @@ TEST_F(Forward, OneFeatureThatCannotBeWrittenLeavesTheOldLogits) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path("y.1.npy")));
 }
 
+TEST_F(Forward, APictureTooLargeForTheMemoryIsRefused) {
+  write_npy(x(), pictures(1, 1600, 1600));
+  expect_refusal({"--model", "soft-nano", "--input", x()}, 1, "working memory");
+}
+
+#if SOFT_WITH_TORCH
+
+TEST_F(Forward, BothEnginesGiveTheSameAnswer) {
+  const auto answers = [&](const char* engine) {
+    const Outcome outcome =
+        forward({"--model", "soft-nano", "--input", x(), "--features", "--engine", engine});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    std::vector<Array> arrays{read_npy(y())};
+    for (const char* map : {"y.1.npy", "y.2.npy", "y.3.npy", "y.4.npy"}) {
+      arrays.push_back(read_npy(folder_.path(map)));
+    }
+    return arrays;
+  };
+  const auto native = answers("native"), torch = answers("torch"), plain = answers("torch-plain");
+  for (size_t i = 0; i < native.size(); ++i) {
+    EXPECT_EQ(native[i].shape, torch[i].shape);
+    EXPECT_THAT(native[i].data, testing::Pointwise(testing::FloatNear(2e-4f), torch[i].data));
+    EXPECT_THAT(plain[i].data, testing::Pointwise(testing::FloatNear(2e-4f), torch[i].data));
+  }
+}
+
+TEST_F(Forward, WhatOnlyLibTorchRunsGoesThereWithALineThatSaysSo) {
+  const Outcome outcome =
+      forward({"--model", "soft-nano", "--attention", "softmax", "--input", x()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("not softmax; taking --engine torch\n"));
+  EXPECT_EQ(read_npy(y()).shape, (std::vector<int64_t>{2, 10}));
+}
+
 #else
 
 TEST_F(Forward, WithoutTheTorchWingTheErrorSaysHowToBuildIt) {
-  expect_refusal({"--model", "soft-nano", "--input", kCat}, 1, "cmake --preset release");
+  expect_refusal({"--model", "soft-nano", "--input", kCat, "--engine", "torch"}, 1,
+                 "cmake --preset release");
 }
 
 #endif

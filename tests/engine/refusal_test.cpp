@@ -53,7 +53,7 @@ TEST(EngineRefusal, OfOtherMechanismsNamesTheTorchEngine) {
                               "attention=gaussian-softmax", "sampler=random"}) {
     ModelSpec spec = find_model("soft-nano");
     apply_setting(spec, setting);
-    EXPECT_THAT(native_obstacle(spec), HasSubstr("--engine torch")) << setting;
+    EXPECT_THAT(native_obstacle(spec), HasSubstr("native engine")) << setting;
     const RandomWeights weights(spec);
     EXPECT_THAT(error_of([&] { Packed(weights.get(), spec); }), HasSubstr("--engine torch"));
   }

@@ -30,7 +30,7 @@ const std::map<std::string, Rooms> kArrows{
     {"attention",  {"base", "spec", "kernels"}},
     {"model",      {"base", "spec", "weights", "attention"}},
     {"train",      {"base", "spec", "weights", "data", "metric", "model", "wing"}},
-    {"wing",       {"base", "spec"}},
+    {"wing",       {"base", "spec", "weights"}},
     {"torch wing", {"base", "spec", "weights", "wing", "attention", "model", "train"}},
     {"cli",        {"base", "kernels", "spec", "plot", "image", "weights", "data", "metric", "engine",
                     "serve", "study", "wing"}},

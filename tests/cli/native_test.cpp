@@ -1,0 +1,48 @@
+// The commands that run a model do so without LibTorch: the dynamic linker says what it opened.
+#include "cli/weights_file.h"
+#include "support/support.h"
+
+namespace soft {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Native : public testing::Test {
+ protected:
+  Native() { test::write_weights(weights(), find_model("soft-nano")); }
+
+  std::string weights() const { return folder_.path("w.safetensors"); }
+
+  // What the program opened, and its errors, while it ran `arguments` with these weights.
+  std::string opened_by(const std::string& arguments) const {
+    const test::Outcome outcome = test::run_shell(
+        "LD_DEBUG=files " SOFT_BINARY " " + arguments + " --weights " + weights(), folder_.path());
+    EXPECT_EQ(outcome.exit_code, 0) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr("libdnnl"));  // the linker did speak
+    return outcome.err;
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+const std::string kCat = SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png";
+
+TEST_F(Native, ClassifyEvalAndForwardLeaveLibTorchAlone) {
+  for (const std::string& arguments :
+       {"classify --json " + kCat, std::string("eval --data shapes --limit-val 8"),
+        "forward --features --output y.npy --input " + kCat}) {
+    EXPECT_THAT(opened_by(arguments),
+                AllOf(Not(HasSubstr("libtorch")), Not(HasSubstr("libsoft_torch"))))
+        << arguments;
+  }
+}
+
+#if SOFT_WITH_TORCH
+TEST_F(Native, TheTorchEngineIsOpenedWhenItIsAskedFor) {
+  EXPECT_THAT(opened_by("classify --engine torch " + kCat), HasSubstr("libtorch_cpu"));
+}
+#endif
+
+}  // namespace
+}  // namespace soft
