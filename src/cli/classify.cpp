@@ -1,32 +1,23 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <iostream>
-#include <iterator>
 #include <memory>
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/parallel.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/pictures.h"
 #include "cli/runner.h"
-#include "image/codec.h"
 #include "metric/probability.h"
 
 namespace soft {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr size_t kBatch = 8;
-
 struct Options {
   ModelOptions model;
   std::vector<std::string> inputs;
-  std::string engine = "torch";
+  std::string engine;
   int top = 5;
   bool json = false;
 };
@@ -34,66 +25,24 @@ struct Options {
 struct Answer {
   std::string file;
   std::string error;  // empty when the picture could be read
-  std::vector<float> pixels;
   std::vector<Ranked> top;
 };
 
-// Folders are walked; every regular file in them counts. Sorted, so that runs compare.
-std::vector<std::string> files_of(const std::vector<std::string>& inputs) {
-  std::vector<std::string> files;
-  for (const std::string& input : inputs) {
-    if (input == "-" || !fs::is_directory(input)) {
-      files.push_back(input);
-      continue;
-    }
-    std::vector<std::string> inside;
-    for (const auto& entry : fs::recursive_directory_iterator(input)) {
-      if (entry.is_regular_file()) inside.push_back(entry.path().string());
-    }
-    if (inside.empty()) fail("there is no file in '{}'", input);
-    std::sort(inside.begin(), inside.end());
-    files.insert(files.end(), inside.begin(), inside.end());
-  }
-  return files;
-}
-
-Image read_upright(const std::string& file) {
-  if (file != "-") return read_image(file, {true});
-  const std::string bytes(std::istreambuf_iterator<char>(std::cin), {});
-  return decode_image(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), "stdin",
-                      {true});
-}
-
-void read_picture(Answer& answer, const Preprocessing& preprocessing) {
-  try {
-    const Image image = evaluation_crop(read_upright(answer.file), preprocessing);
-    answer.pixels.resize(image.rgb.size());
-    normalise(image, preprocessing, answer.pixels.data());
-  } catch (const Error& error) {
-    answer.error = error.what();
-  }
-}
-
 // Pictures that could be read go through the model together.
-void answer_batch(std::vector<Answer>& answers, const Runner& runner, int top) {
-  const Preprocessing preprocessing = preprocessing_of(runner.card);
-  parallel_for(static_cast<int64_t>(answers.size()), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) read_picture(answers[i], preprocessing);
-  });
-  std::vector<float> pixels;
-  std::vector<Answer*> readable;
-  for (Answer& answer : answers) {
-    if (!answer.error.empty()) continue;
-    pixels.insert(pixels.end(), answer.pixels.begin(), answer.pixels.end());
-    readable.push_back(&answer);
+std::vector<Answer> answers_of(const PictureBatch& batch, const Runner& runner, int top) {
+  std::vector<float> logits;
+  const Grid size{runner.card.spec.image_size, runner.card.spec.image_size};
+  if (batch.count > 0) logits = runner.logits(batch.pixels.data(), batch.count, size);
+  const int64_t classes = runner.card.spec.classes;
+  std::vector<Answer> answers;
+  const float* own = logits.data();
+  for (const auto& [file, error] : batch.entries) {
+    answers.push_back({file, error, {}});
+    if (!error.empty()) continue;
+    answers.back().top = top_classes(own, classes, top);
+    own += classes;
   }
-  if (readable.empty()) return;
-  const Grid size{preprocessing.size, preprocessing.size};
-  const auto logits = runner.logits(pixels.data(), static_cast<int64_t>(readable.size()), size);
-  const size_t classes = logits.size() / readable.size();
-  for (size_t i = 0; i < readable.size(); ++i) {
-    readable[i]->top = top_classes(logits.data() + i * classes, static_cast<int64_t>(classes), top);
-  }
+  return answers;
 }
 
 std::string class_name(const Card& card, int64_t index) {
@@ -121,20 +70,17 @@ void print_answer(const Answer& answer, const Card& card) {
 }
 
 void run(const Options& options) {
-  const std::vector<std::string> files = files_of(options.inputs);
+  const std::vector<std::string> files = picture_files(options.inputs);
   const Runner runner = open_runner(options.model, options.engine);
   Json rows = Json::array();
   size_t unreadable = 0;
-  for (size_t first = 0; first < files.size(); first += kBatch) {
-    std::vector<Answer> answers(std::min(kBatch, files.size() - first));
-    for (size_t i = 0; i < answers.size(); ++i) answers[i].file = files[first + i];
-    answer_batch(answers, runner, options.top);
-    for (const Answer& answer : answers) {
+  each_batch(files, preprocessing_of(runner.card), [&](const PictureBatch& batch) {
+    for (const Answer& answer : answers_of(batch, runner, options.top)) {
       if (!answer.error.empty()) ++unreadable;
       if (options.json) rows.push_back(json_of(answer, runner.card));
       if (!options.json) print_answer(answer, runner.card);
     }
-  }
+  });
   if (options.json) print_json(rows);
   if (unreadable > 0) fail("{} of {} pictures could not be read", unreadable, files.size());
 }

@@ -34,6 +34,7 @@ void add_commands(CLI::App& app) {
   add_train(app);
   add_eval(app);
   add_classify(app);
+  add_embed(app);
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {

@@ -21,5 +21,6 @@ void add_data(CLI::App& app);
 void add_train(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_classify(CLI::App& app);
+void add_embed(CLI::App& app);
 
 }  // namespace soft

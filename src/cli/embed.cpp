@@ -1,0 +1,106 @@
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/npy.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/pictures.h"
+#include "cli/runner.h"
+
+namespace soft {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  std::vector<std::string> inputs;
+  std::string out;
+  std::string engine;
+  bool json = false;
+};
+
+struct Embedding {
+  std::vector<PictureBatch::Entry> pictures;  // in input order
+  size_t unreadable = 0;
+  std::vector<float> vectors;  // [N, C], complete only when nothing is unreadable
+};
+
+// Every picture is read, so that all the bad ones are named; the model stops at the first of them.
+Embedding embed_files(const std::vector<std::string>& files, const Runner& runner) {
+  Embedding embedding;
+  const Grid size{runner.card.spec.image_size, runner.card.spec.image_size};
+  each_batch(files, preprocessing_of(runner.card), [&](const PictureBatch& batch) {
+    for (const PictureBatch::Entry& entry : batch.entries) {
+      embedding.pictures.push_back(entry);
+      if (entry.error.empty()) continue;
+      ++embedding.unreadable;
+      log_line(entry.error);
+    }
+    if (embedding.unreadable > 0) return;
+    const auto vectors = runner.vectors(batch.pixels.data(), batch.count, size);
+    embedding.vectors.insert(embedding.vectors.end(), vectors.begin(), vectors.end());
+  });
+  return embedding;
+}
+
+Json json_of(const Embedding& embedding) {
+  Json rows = Json::array();
+  for (const auto& [file, error] : embedding.pictures) {
+    Json row{{"file", file}};
+    if (!error.empty()) row["error"] = error;
+    if (embedding.unreadable == 0) row["row"] = rows.size();
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+void run(const Options& options) {
+  check_output(options.out);
+  const std::vector<std::string> files = picture_files(options.inputs);
+  const Runner runner = open_runner(options.model, options.engine);
+  Embedding embedding = embed_files(files, runner);
+  if (options.json) print_json(json_of(embedding));
+  if (embedding.unreadable > 0) {
+    fail("{} of {} pictures could not be read; '{}' was not written", embedding.unreadable,
+         files.size(), options.out);
+  }
+  const auto count = static_cast<int64_t>(files.size());
+  const Array array{{count, runner.card.spec.stages.back().dim}, std::move(embedding.vectors)};
+  write_npy(options.out, array);
+  log("wrote '{}' {}", options.out, shape_text(array.shape));
+}
+
+}  // namespace
+
+void add_embed(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      add_command(app, {"embed", "Run", "Turn pictures into the vectors that the classifier reads",
+                        "soft embed --weights model.safetensors --out vectors.npy photo.png\n"
+                        "soft embed --weights model.safetensors --out vectors.npy --json folder/"});
+  command->add_option("images", options->inputs, "Pictures, folders, or - for standard input")
+      ->required()
+      ->type_name("IMAGE...");
+  command
+      ->add_option("--out", options->out,
+                   "Float32 N x C (.npy), one row per picture in the order given; not written when "
+                   "any picture cannot be read")
+      ->required()
+      ->type_name("FILE");
+  command
+      ->add_option("--weights", options->model.weights,
+                   "A .safetensors or .pth file (default: the model in the box)")
+      ->type_name("FILE");
+  add_model_flag(command, options->model);
+  add_engine_flag(command, options->engine);
+  add_change_flags(command, options->model);
+  add_weights_key_flag(command, options->model);
+  command->add_flag("--json", options->json, "Print JSON: which picture is in which row");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace soft
