@@ -22,5 +22,6 @@ void add_train(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_classify(CLI::App& app);
 void add_embed(CLI::App& app);
+void add_bench(CLI::App& app);
 
 }  // namespace soft

@@ -32,7 +32,10 @@ std::vector<std::string> examples_of(const std::string& command) {
 
 // Whatever the examples name, in one folder: a picture, a tensor, a checkpoint.
 void furnish(const test::TemporaryFolder& folder) {
-  std::filesystem::copy(SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png", folder.path("photo.png"));
+  std::filesystem::create_directory(folder.path("folder"));
+  for (const char* photo : {"photo.png", "folder/photo.png"}) {
+    std::filesystem::copy(SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png", folder.path(photo));
+  }
   write_npy(folder.path("batch.npy"), {{1, 3, 32, 32}, std::vector<float>(3 * 32 * 32)});
   test::write_weights(folder.path("model.safetensors"), find_model("soft-nano"));
   std::filesystem::copy(folder.path("model.safetensors"), folder.path("checkpoint.pth"));
@@ -42,7 +45,8 @@ class Help : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Commands, Help,
                          testing::Values("", "models", "info", "doctor", "forward", "convert",
-                                         "data", "data list", "data get"));
+                                         "data", "data list", "data get", "embed", "bench",
+                                         "bench model", "bench roofline"));
 
 TEST_P(Help, EndsWithExamplesThatWork) {
   const auto examples = examples_of(GetParam());
@@ -50,7 +54,7 @@ TEST_P(Help, EndsWithExamplesThatWork) {
   const test::TemporaryFolder folder;
   furnish(folder);
   for (const std::string& example : examples) {
-    const bool needs_torch = example.find("forward") != std::string::npos;
+    const bool needs_torch = example.find("--compare") != std::string::npos;
     const bool needs_network = example.find("data get") != std::string::npos;
     if ((needs_torch && !SOFT_WITH_TORCH) || needs_network) continue;
     const std::string program = std::filesystem::path(SOFT_BINARY).parent_path().string();

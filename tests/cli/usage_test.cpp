@@ -30,7 +30,7 @@ TEST(FrontDoor, HelpListsTheCommandsOnStdout) {
   const Outcome outcome = run_soft({"--help"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.err, "");
-  for (const char* command : {"models", "info", "doctor", "forward", "convert"}) {
+  for (const char* command : {"models", "info", "doctor", "forward", "convert", "embed", "bench"}) {
     EXPECT_THAT(outcome.out, HasSubstr(std::string("\n  ") + command));
   }
 }
