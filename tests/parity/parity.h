@@ -1,0 +1,99 @@
+// The native engine against LibTorch's on the same weights and pictures.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cmath>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "engine/engine.h"
+#include "model/checkpoint.h"
+
+namespace soft::test {
+
+// Weights that keep the signal alive through every layer, BN's statistics included: a wrong turn
+// anywhere shows in the logits.
+class LivelyWeights {
+ public:
+  explicit LivelyWeights(const ModelSpec& spec) {
+    weights_.path = "lively weights";
+    for (const TensorShape& tensor : tensors_of(spec)) {
+      TensorView view{DType::kF32, tensor.shape, nullptr};
+      memory_.emplace_back(view.elements());
+      fill(tensor, memory_.back());
+      view.data = reinterpret_cast<const uint8_t*>(memory_.back().data());
+      weights_.tensors[tensor.name] = view;
+    }
+  }
+
+  const Weights& get() const { return weights_; }
+
+ private:
+  // Uniform, with the deviation that a layer of so many inputs preserves; norms lie around one.
+  void fill(const TensorShape& tensor, std::vector<float>& values) const {
+    Random random(11, {memory_.size()});
+    const auto& shape = tensor.shape;
+    const auto outputs = static_cast<double>(shape.front());
+    const bool layer = shape.size() == 2 || shape.size() == 4;
+    const double deviation = layer ? std::sqrt(outputs / static_cast<double>(values.size())) : 0.1;
+    const double bound = std::sqrt(3) * deviation;
+    const bool norm = shape.size() == 1 && tensor.name.find("bias") == std::string::npos &&
+                      tensor.name.find("mean") == std::string::npos;
+    for (float& value : values) {
+      value = static_cast<float>((norm ? 1 : 0) + random.uniform(-bound, bound));
+    }
+  }
+
+  Weights weights_;
+  std::deque<std::vector<float>> memory_;
+};
+
+// Both engines of one model.
+class Pair {
+ public:
+  explicit Pair(const ModelSpec& spec) : Pair(spec, LivelyWeights(spec)) {}
+
+  // The largest difference of their logits, as a share of the largest logit.
+  double error(Grid size, int64_t count) {
+    const torch::NoGradGuard no_grad;
+    const torch::Tensor images = noise(size, count);
+    const torch::Tensor expected = torch_->forward(images);
+    const double difference = (native_logits(images) - expected).abs().max().item<double>();
+    return difference / expected.abs().max().item<double>();
+  }
+
+  // Whether the native engine gives the same bits again.
+  bool repeats(Grid size, int64_t count) {
+    const torch::Tensor images = noise(size, count);
+    return torch::equal(native_logits(images), native_logits(images));
+  }
+
+ private:
+  Pair(const ModelSpec& spec, const LivelyWeights& weights)
+      : native_(weights.get(), spec), torch_(std::make_shared<Classifier>(spec)) {
+    load_weights(*torch_, weights.get());
+    torch_->eval();
+  }
+
+  static torch::Tensor noise(Grid size, int64_t count) {
+    torch::manual_seed(3);
+    return torch::randn({count, 3, size.h, size.w});
+  }
+
+  torch::Tensor native_logits(const torch::Tensor& images) {
+    const int64_t count = images.size(0);
+    torch::Tensor logits = torch::empty({count, native_.spec().classes});
+    const ImageBatch batch{images.data_ptr<float>(), count, {images.size(2), images.size(3)}};
+    forward(native_, workspace_, batch, logits.data_ptr<float>());
+    return logits;
+  }
+
+  Packed native_;
+  Workspace workspace_;
+  std::shared_ptr<Classifier> torch_;
+};
+
+}  // namespace soft::test
