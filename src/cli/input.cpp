@@ -1,5 +1,7 @@
 #include "cli/input.h"
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 
 #include "base/error.h"
@@ -19,6 +21,10 @@ Array read_tensor(const std::string& path) {
   if (array.shape.size() != 4 || array.shape[0] < 1 || array.shape[1] != 3) {
     fail("'{}' is {}; a model reads N x 3 x H x W with at least one picture", path,
          shape_text(array.shape));
+  }
+  if (!std::all_of(array.data.begin(), array.data.end(),
+                   [](float x) { return std::isfinite(x); })) {
+    fail("'{}' holds values that are not finite", path);
   }
   return array;
 }

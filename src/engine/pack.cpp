@@ -1,4 +1,5 @@
 // From the tensors of a weights file to a Network, by their published names.
+#include <cfloat>
 #include <cmath>
 #include <utility>
 
@@ -30,7 +31,9 @@ class Packer {
   }
 
   std::vector<float> floats(const std::string& name) const {
-    return to_floats(weights_.tensors.at(name));
+    std::vector<float> values = to_floats(weights_.tensors.at(name));
+    check_finite(name, values.data(), static_cast<int64_t>(values.size()));
+    return values;
   }
 
   Norm norm(const std::string& name, float epsilon) const {
@@ -72,6 +75,9 @@ class Packer {
     const std::vector<float> gamma = floats(norm + ".weight"), beta = floats(norm + ".bias");
     const std::vector<float> mean = floats(norm + ".running_mean");
     const std::vector<float> variance = floats(norm + ".running_var");
+    for (float value : variance) {
+      if (value < 0) fail("{}.running_var in '{}' is negative", norm, weights_.path);
+    }
     const DenseShape shape = dense_shape(name, conv, true);
     const int64_t taps = shape.in * shape.kernel * shape.kernel;
     for (int64_t c = 0; c < shape.out; ++c) {
@@ -92,12 +98,20 @@ class Packer {
     return {sides[1], sides[0], sides[2], conv.stride, conv.padding, relu};
   }
 
+  // A ReLU of oneDNN turns NaN into 0, so that a damaged file would give plausible logits.
+  void check_finite(const std::string& name, const float* values, int64_t count) const {
+    bool finite = true;
+    for (int64_t i = 0; i < count; ++i) finite &= std::abs(values[i]) <= FLT_MAX;
+    if (!finite) fail("{} in '{}' holds values that are not finite", name, weights_.path);
+  }
+
   // The tensor as float32 at this offset of the staging memory.
   float* stage(const std::string& name, int64_t offset) {
     const TensorView& tensor = weights_.tensors.at(name);
     const auto end = static_cast<size_t>(offset + tensor.elements());
     if (staging_.size() < end) staging_.resize(end);
     copy_floats(tensor, staging_.data() + offset);
+    check_finite(name, staging_.data() + offset, tensor.elements());
     return staging_.data() + offset;
   }
 

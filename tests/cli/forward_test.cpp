@@ -1,3 +1,4 @@
+#include <cmath>
 #include <filesystem>
 
 #include "base/npy.h"
@@ -99,6 +100,10 @@ TEST_F(Forward, BadInputsAreFailures) {
   refuse(folder_.path("empty.npy"), "at least one");
   write_npy(folder_.path("small.npy"), pictures(1, 31, 64));
   refuse(folder_.path("small.npy"), "31x64");
+  Array holed = pictures(1, 32, 32);
+  holed.data[7] = NAN;
+  write_npy(folder_.path("holed.npy"), holed);
+  refuse(folder_.path("holed.npy"), "not finite");
 }
 
 TEST_F(Forward, AMissingFolderIsNoticedBeforeAnythingRuns) {

@@ -75,5 +75,23 @@ TEST(EngineRefusal, OfWeightsThatDoNotFit) {
               HasSubstr("not those of soft-tiny"));
 }
 
+TEST(EngineRefusal, OfWeightsThatAreNotNumbers) {
+  const ModelSpec spec = find_model("soft-nano");
+  const RandomWeights random(spec);
+  const auto refusal_with = [&](const std::string& name, float value) {
+    Weights weights = random.get();
+    TensorView& view = weights.tensors.at(name);
+    std::vector<float> damaged = to_floats(view);
+    damaged.back() = value;
+    view.data = reinterpret_cast<const uint8_t*>(damaged.data());
+    return error_of([&] { Packed(weights, spec); });
+  };
+  for (const char* name : {"head.weight", "norm.bias", "patch_embed2.proj.0.weight"}) {
+    EXPECT_THAT(refusal_with(name, NAN), HasSubstr(std::string(name) + " in 'random' holds"));
+    EXPECT_THAT(refusal_with(name, -INFINITY), HasSubstr("not finite")) << name;
+  }
+  EXPECT_THAT(refusal_with("patch_embed1.proj.1.running_var", -1), HasSubstr("is negative"));
+}
+
 }  // namespace
 }  // namespace soft
