@@ -39,6 +39,7 @@ struct Opened {
 
 std::vector<Opened> open_all(const LoadedModel& model, const std::vector<Engine>& engines) {
   std::vector<Opened> opened;
+  opened.reserve(engines.size());
   for (Engine engine : engines) {
     opened.push_back({std::string(name_of(engine)), open_runner(model, engine)});
   }

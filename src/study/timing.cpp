@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 
 namespace soft {
@@ -27,7 +28,7 @@ double time_once(const Contestant& contestant) {
 // The value below which this share of the runs lies.
 double quantile(std::vector<double> seconds, double share) {
   const auto last = static_cast<double>(seconds.size() - 1);
-  const auto at = seconds.begin() + static_cast<ptrdiff_t>(share * last + 0.5);
+  const auto at = seconds.begin() + std::lround(share * last);
   std::nth_element(seconds.begin(), at, seconds.end());
   return *at;
 }
