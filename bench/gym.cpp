@@ -7,9 +7,21 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <new>
 
 #include "base/parallel.h"
 #include "base/random.h"
+
+// Every array of the gym starts on a cache line, as those of the engine and of LibTorch do.
+void* operator new(size_t size) {
+  constexpr size_t kLine = 64;
+  void* memory = std::aligned_alloc(kLine, (size + kLine - 1) / kLine * kLine);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t /*size*/) noexcept { std::free(memory); }
 
 namespace soft::gym {
 namespace {

@@ -58,7 +58,7 @@ struct Tile {
   HWY_INLINE void visit(const Use& use) const {
     HWY_UNROLL(8)
     for (int i = 0; i < kRows; ++i) {
-      HWY_UNROLL(4)
+      HWY_UNROLL(8)
       for (int j = 0; j < kVecs; ++j) use(i, j * lanes(), sum[i][j]);
     }
   }
@@ -70,19 +70,19 @@ HWY_INLINE Tile<kRows, kVecs> multiply_tile(const Left& a, const Right& b, int64
   Tile<kRows, kVecs> tile;
   HWY_UNROLL(8)
   for (int i = 0; i < kRows; ++i) {
-    HWY_UNROLL(4)
+    HWY_UNROLL(8)
     for (int j = 0; j < kVecs; ++j) tile.sum[i][j] = hn::Zero(d);
   }
   const float* a_k = a.data;
   const float* b_k = b.data;
   for (int64_t k = 0; k < inner; ++k, a_k += a.column, b_k += b.stride) {
     FloatVec row[kVecs];
-    HWY_UNROLL(4)
+    HWY_UNROLL(8)
     for (int j = 0; j < kVecs; ++j) row[j] = hn::LoadU(d, b_k + j * lanes());
     HWY_UNROLL(8)
     for (int i = 0; i < kRows; ++i) {
       const FloatVec factor = hn::Set(d, a_k[i * a.row]);
-      HWY_UNROLL(4)
+      HWY_UNROLL(8)
       for (int j = 0; j < kVecs; ++j) tile.sum[i][j] = hn::MulAdd(factor, row[j], tile.sum[i][j]);
     }
   }
@@ -122,17 +122,35 @@ HWY_INLINE void run_panel(int64_t vecs, int64_t rows, int64_t inner, const Left&
   }
 }
 
+// A single row has only as many accumulators as it is wide: up to kVecs at a time.
+template <int kVecs, class Finish>
+HWY_INLINE void run_row(int64_t vecs, int64_t inner, const Left& a, const Right& b,
+                        const Finish& finish) {
+  if (vecs == kVecs) {
+    finish(multiply_tile<1, kVecs>(a, b, inner));
+  } else if constexpr (kVecs > 1) {
+    run_row<kVecs - 1>(vecs, inner, a, b, finish);
+  }
+}
+
 // op(A) [rows, inner] times B [inner, vecs vectors]: calls finish(first row, first column, tile)
 // for tiles that cover the product.
 template <class Finish>
 HWY_INLINE void multiply(int64_t rows, int64_t vecs, int64_t inner, const Left& a, const Right& b,
                          const Finish& finish) {
+  constexpr int kRowVecs = 8;
   for (int64_t vec = 0; vec < vecs;) {
-    const int64_t count = next_part(vecs - vec, kTileVecs);
+    const int64_t count = next_part(vecs - vec, rows == 1 ? kRowVecs : kTileVecs);
     const int64_t column = vec * lanes();
-    run_panel<kTileVecs>(count, rows, inner, a, {b.data + column, b.stride},
-                         [&](int64_t row, const auto& tile)
-                             HWY_ATTR { finish(row, column, tile); });
+    const Right panel{b.data + column, b.stride};
+    if (rows == 1) {
+      run_row<kRowVecs>(count, inner, a, panel,
+                        [&](const auto& tile) HWY_ATTR { finish(0, column, tile); });
+    } else {
+      run_panel<kTileVecs>(count, rows, inner, a, panel,
+                           [&](int64_t row, const auto& tile)
+                               HWY_ATTR { finish(row, column, tile); });
+    }
     vec += count;
   }
 }

@@ -76,25 +76,50 @@ void product(const Square& a, const Square& b, const Square& c) {
            });
 }
 
-// u upper triangular with uᵀu = p. False when a pivot is too small for the factor to be trusted.
-bool factor(const Square& p, const Square& u) {
+// row -= weight·other, from column `start` on.
+HWY_INLINE void subtract_row(const Square& u, int64_t row, int64_t other, int64_t start) {
+  const FloatTag d;
+  const FloatVec weight = hn::Set(d, u.at(other, row));
+  for (int64_t j = start; j < u.stride(); j += lanes()) {
+    const FloatVec left = hn::LoadU(d, u.row(row) + j);
+    hn::StoreU(hn::NegMulAdd(weight, hn::LoadU(d, u.row(other) + j), left), d, u.row(row) + j);
+  }
+}
+
+// Divides the row by the root of its pivot; false when that is too small for the factor to be
+// trusted.
+bool finish_row(const Square& u, int64_t row, int64_t start) {
   constexpr float kSmallestPivot = 1e-3f;
   const FloatTag d;
-  std::copy_n(p.data, p.m * p.stride(), u.data);
-  for (int64_t k = 0; k < u.m; ++k) {
-    const float pivot = u.at(k, k);
-    if (!(pivot > kSmallestPivot)) return false;
-    std::fill_n(u.row(k), k, 0.0f);
-    const FloatVec scale = hn::Set(d, 1 / std::sqrt(pivot));
-    for (int64_t j = k / lanes() * lanes(); j < u.stride(); j += lanes()) {
-      hn::StoreU(hn::Mul(scale, hn::LoadU(d, u.row(k) + j)), d, u.row(k) + j);
-    }
-    for (int64_t i = k + 1; i < u.m; ++i) {
-      const FloatVec weight = hn::Set(d, u.at(k, i));
-      for (int64_t j = i / lanes() * lanes(); j < u.stride(); j += lanes()) {
-        const FloatVec left = hn::LoadU(d, u.row(i) + j);
-        hn::StoreU(hn::NegMulAdd(weight, hn::LoadU(d, u.row(k) + j), left), d, u.row(i) + j);
-      }
+  const float pivot = u.at(row, row);
+  if (!(pivot > kSmallestPivot)) return false;
+  const FloatVec scale = hn::Set(d, 1 / std::sqrt(pivot));
+  for (int64_t j = start; j < u.stride(); j += lanes()) {
+    hn::StoreU(hn::Mul(scale, hn::LoadU(d, u.row(row) + j)), d, u.row(row) + j);
+  }
+  std::fill_n(u.row(row), row, 0.0f);
+  return true;
+}
+
+// u upper triangular with uᵀu = p, a few rows at a time: first everything above them in one
+// product, then each other. False when p is not safely positive.
+bool factor(const Square& p, const Square& u) {
+  constexpr int64_t kRows = 4;
+  const FloatTag d;
+  for (int64_t first = 0; first < u.m; first += kRows) {
+    const int64_t rows = std::min(kRows, u.m - first), start = first / lanes() * lanes();
+    multiply(rows, vectors(u.m) - start / lanes(), first, {u.data + first, 1, u.stride()},
+             {u.data + start, u.stride()},
+             [&](int64_t row, int64_t column, const auto& tile) HWY_ATTR {
+               tile.visit([&](int64_t i, int64_t j, FloatVec sum) HWY_ATTR {
+                 const int64_t at = start + column + j;
+                 const FloatVec entry = hn::LoadU(d, p.row(first + row + i) + at);
+                 hn::StoreU(hn::Sub(entry, sum), d, u.row(first + row + i) + at);
+               });
+             });
+    for (int64_t row = first; row < first + rows; ++row) {
+      for (int64_t above = first; above < row; ++above) subtract_row(u, row, above, start);
+      if (!finish_row(u, row, start)) return false;
     }
   }
   return true;
@@ -103,7 +128,7 @@ bool factor(const Square& p, const Square& u) {
 // Y = U·V, skipping the zeros below the diagonal of U.
 void triangle_product(const Square& u, const Square& v, const Square& y) {
   const FloatTag d;
-  constexpr int64_t kRows = 6;
+  constexpr int64_t kRows = 4;
   for (int64_t row = 0; row < u.m; row += kRows) {
     const int64_t rows = std::min(kRows, u.m - row);
     multiply(rows, vectors(u.m), u.m - row, {&u.at(row, row), u.stride(), 1}, v.right(row),
@@ -131,31 +156,42 @@ void mirror(const Square& v) {
   }
 }
 
+// Calls visit(first row, rows, first vector, vectors) for blocks that cover a symmetric matrix of
+// this size on and above the diagonal: panels of columns, the rows above the diagonal first.
+template <class Visit>
+HWY_INLINE void for_each_upper_block(int64_t size, const Visit& visit) {
+  for (int64_t vec = 0; vec < vectors(size);) {
+    const int64_t end = vec + next_part(vectors(size) - vec, kTileVecs);
+    visit(0, vec * lanes(), vec, end - vec);
+    for (; vec < end; ++vec) {
+      visit(vec * lanes(), std::min(lanes(), size - vec * lanes()), vec, end - vec);
+    }
+  }
+}
+
 // next = 2·v - A·B for a symmetric product A·B; next may be v unless A is. Returns the largest
 // change.
 float update(const Left& a, const Right& b, const Square& v, const Square& next) {
   const FloatTag d;
   FloatVec change = hn::Zero(d);
-  const auto rows = [&](int64_t row, int64_t count, int64_t first_vec, int64_t vecs) HWY_ATTR {
-    const int64_t start = first_vec * lanes();
-    multiply(count, vecs, v.m, {a.data + row * a.row, a.row, a.column}, {b.data + start, b.stride},
+  const auto block = [&](int64_t row, int64_t rows, int64_t vec, int64_t vecs) HWY_ATTR {
+    const int64_t start = vec * lanes();
+    multiply(rows, vecs, v.m, {a.data + row * a.row, a.row, a.column}, {b.data + start, b.stride},
              [&](int64_t first, int64_t column, const auto& tile) HWY_ATTR {
+               FloatVec largest = hn::Zero(d);  // stays in a register, unlike `change`
                tile.visit([&](int64_t i, int64_t j, FloatVec sum) HWY_ATTR {
                  const int64_t at = start + column + j;
                  const FloatVec old = hn::LoadU(d, v.row(row + first + i) + at);
                  const FloatVec step = hn::Sub(old, sum);
-                 change = hn::Max(change, hn::Abs(step));
+                 largest = hn::Max(largest, hn::Abs(step));
                  hn::StoreU(hn::Add(old, step), d, next.row(row + first + i) + at);
                });
+               change = hn::Max(change, largest);
              });
   };
-  const int64_t border = border_begin(v.m), vecs = vectors(border);
-  constexpr int64_t kRows = 4;
-  for (int64_t row = 0; row < border; row += kRows) {
-    const int64_t first = row / lanes();
-    rows(row, std::min(kRows, border - row), first, vecs - first);
-  }
-  rows(border, v.m - border, 0, vectors(v.m));
+  const int64_t border = border_begin(v.m);
+  for_each_upper_block(border, block);
+  block(border, v.m - border, 0, vectors(v.m));
   mirror(next);
   return hn::GetLane(hn::MaxOfLanes(d, change));
 }
@@ -212,15 +248,24 @@ float residual(int64_t m, const float* a, const float* v, float* scratch) {
   load(v, 0, middle);
   product(left, middle, half);
   FloatVec error = hn::Zero(d), total = hn::Zero(d);
-  multiply(m, vectors(m), m, {half.data, half.stride(), 1}, left.right(),
-           [&](int64_t row, int64_t column, const auto& tile) HWY_ATTR {
-             tile.visit([&](int64_t i, int64_t j, FloatVec sum) HWY_ATTR {
-               const FloatVec entry = hn::LoadU(d, left.row(row + i) + column + j);
-               const FloatVec difference = hn::Sub(sum, entry);
-               error = hn::MulAdd(difference, difference, error);
-               total = hn::MulAdd(entry, entry, total);
+  for_each_upper_block(m, [&](int64_t row, int64_t rows, int64_t vec, int64_t vecs) HWY_ATTR {
+    const int64_t start = vec * lanes();
+    multiply(rows, vecs, m, {half.row(row), half.stride(), 1}, {left.data + start, left.stride()},
+             [&](int64_t first, int64_t column, const auto& tile) HWY_ATTR {
+               FloatVec tile_error = hn::Zero(d), tile_total = hn::Zero(d);  // in registers
+               tile.visit([&](int64_t i, int64_t j, FloatVec sum) HWY_ATTR {
+                 const int64_t y = row + first + i, x = start + column + j;
+                 // What lies off the diagonal blocks stands for its mirror image too.
+                 const FloatVec weight = hn::Set(d, y / lanes() == x / lanes() ? 1.0f : 2.0f);
+                 const FloatVec entry = hn::LoadU(d, left.row(y) + x);
+                 const FloatVec difference = hn::Sub(sum, entry);
+                 tile_error = hn::MulAdd(hn::Mul(weight, difference), difference, tile_error);
+                 tile_total = hn::MulAdd(hn::Mul(weight, entry), entry, tile_total);
+               });
+               error = hn::Add(error, tile_error);
+               total = hn::Add(total, tile_total);
              });
-           });
+  });
   return std::sqrt(hn::GetLane(hn::SumOfLanes(d, error)) / hn::GetLane(hn::SumOfLanes(d, total)));
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/layer_norm.h"
 
+#include <algorithm>
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
@@ -13,40 +14,56 @@ namespace soft {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A row passes three times through the first-level cache: the sum and its mean, the variance about
-// that mean (one pass over squares would cancel), the result.
-void forward_row(const LayerNorm& norm, const float* x, const float* residual, float* y, float* sum,
-                 float* moments) {
-  ColumnSum total, squares;
-  for_each_column(norm.dim, [&](auto d, int64_t j) HWY_ATTR {
+constexpr int64_t kBlock = 8;  // rows whose divisions and roots overlap
+
+// y = x (+ residual), kept in sum too if wanted; returns the mean.
+float add_rows(int64_t dim, const float* x, const float* residual, float* y, float* sum) {
+  ColumnSum total;
+  for_each_column(dim, [&](auto d, int64_t j) HWY_ATTR {
     auto s = hn::LoadU(d, x + j);
     if (residual != nullptr) s = hn::Add(s, hn::LoadU(d, residual + j));
     if (sum != nullptr) hn::StoreU(s, d, sum + j);
     hn::StoreU(s, d, y + j);
     total.add(d, s);
   });
-  const float mean = total.total() / static_cast<float>(norm.dim);
+  return total.total() / static_cast<float>(dim);
+}
+
+// About the mean, since a pass over plain squares would cancel.
+float rstd_of(const LayerNorm& norm, const float* y, float mean) {
+  ColumnSum squares;
   for_each_column(norm.dim, [&](auto d, int64_t j) HWY_ATTR {
     const auto centred = hn::Sub(hn::LoadU(d, y + j), hn::Set(d, mean));
     squares.add(d, hn::Mul(centred, centred));
   });
-  const float rstd = 1 / std::sqrt(squares.total() / static_cast<float>(norm.dim) + norm.epsilon);
+  return 1 / std::sqrt(squares.total() / static_cast<float>(norm.dim) + norm.epsilon);
+}
+
+void normalise(const LayerNorm& norm, float mean, float rstd, float* y) {
   for_each_column(norm.dim, [&](auto d, int64_t j) HWY_ATTR {
     const auto centred = hn::Sub(hn::LoadU(d, y + j), hn::Set(d, mean));
     const auto xhat = hn::Mul(centred, hn::Set(d, rstd));
     hn::StoreU(hn::MulAdd(xhat, hn::LoadU(d, norm.gamma + j), hn::LoadU(d, norm.beta + j)), d,
                y + j);
   });
-  if (moments == nullptr) return;
-  moments[0] = mean;
-  moments[1] = rstd;
 }
 
+// A few rows pass three times through the first-level cache.
 void forward(const LayerNorm& norm, ConstRows x, ConstRows residual, Rows y, Rows sum,
              float* moments) {
-  for (int64_t i = 0; i < norm.rows; ++i) {
-    forward_row(norm, x.row(i), residual ? residual.row(i) : nullptr, y.row(i),
-                sum ? sum.row(i) : nullptr, moments == nullptr ? nullptr : moments + 2 * i);
+  float mean[kBlock], rstd[kBlock];
+  for (int64_t row = 0; row < norm.rows; row += kBlock) {
+    const int64_t count = std::min(kBlock, norm.rows - row);
+    for (int64_t i = 0; i < count; ++i) {
+      mean[i] = add_rows(norm.dim, x.row(row + i), residual ? residual.row(row + i) : nullptr,
+                         y.row(row + i), sum ? sum.row(row + i) : nullptr);
+    }
+    for (int64_t i = 0; i < count; ++i) rstd[i] = rstd_of(norm, y.row(row + i), mean[i]);
+    for (int64_t i = 0; i < count; ++i) normalise(norm, mean[i], rstd[i], y.row(row + i));
+    for (int64_t i = 0; moments != nullptr && i < count; ++i) {
+      moments[2 * (row + i)] = mean[i];
+      moments[2 * (row + i) + 1] = rstd[i];
+    }
   }
 }
 

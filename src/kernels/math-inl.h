@@ -15,6 +15,16 @@ namespace soft {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// c0 + c1·x + … + c5·x⁵ in a tree, which waits for fewer results than Horner's chain.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V polynomial(D d, V x, V square, float c0, float c1, float c2, float c3, float c4,
+                        float c5) {
+  const V low = hn::MulAdd(hn::Set(d, c1), x, hn::Set(d, c0));
+  const V middle = hn::MulAdd(hn::Set(d, c3), x, hn::Set(d, c2));
+  const V high = hn::MulAdd(hn::Set(d, c5), x, hn::Set(d, c4));
+  return hn::MulAdd(hn::MulAdd(high, square, middle), square, low);
+}
+
 // e^x for x <= 0, within 2e-7 of the value. 0 below -87.3, where floats turn denormal (and slow);
 // NaN stays. x = n·ln 2 + r with |r| <= ½ ln 2: a polynomial for e^r, and n added to its exponent
 // bits.
@@ -29,13 +39,10 @@ HWY_INLINE V exp_nonpositive(D d, V x) {
   const V n = hn::Sub(shifted, magic);
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), clamped);  // ln 2 in two parts
   r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
-  V p = hn::Set(d, 1.9875691500e-4f);
-  p = hn::MulAdd(p, r, hn::Set(d, 1.3981999507e-3f));
-  p = hn::MulAdd(p, r, hn::Set(d, 8.3334519073e-3f));
-  p = hn::MulAdd(p, r, hn::Set(d, 4.1665795894e-2f));
-  p = hn::MulAdd(p, r, hn::Set(d, 1.6666665459e-1f));
-  p = hn::MulAdd(p, r, hn::Set(d, 5.0000001201e-1f));
-  p = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), hn::Set(d, 1.0f));
+  const V square = hn::Mul(r, r);
+  V p = polynomial(d, r, square, 5.0000001201e-1f, 1.6666665459e-1f, 4.1665795894e-2f,
+                   8.3334519073e-3f, 1.3981999507e-3f, 1.9875691500e-4f);
+  p = hn::Add(hn::MulAdd(p, square, r), hn::Set(d, 1.0f));
   const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, shifted));
   const V y = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
   return hn::IfThenZeroElse(hn::Lt(x, lowest), y);
@@ -47,12 +54,8 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V normal_tail(D d, V a, V e) {
   const V one = hn::Set(d, 1.0f);
   const V t = hn::Div(one, hn::MulAdd(hn::Set(d, 0.4f), a, one));
-  V p = hn::Set(d, 0.05553384870f);
-  p = hn::MulAdd(p, t, hn::Set(d, -0.2513349950f));
-  p = hn::MulAdd(p, t, hn::Set(d, 0.3344799876f));
-  p = hn::MulAdd(p, t, hn::Set(d, 0.01720442064f));
-  p = hn::MulAdd(p, t, hn::Set(d, 0.1871834546f));
-  p = hn::MulAdd(p, t, hn::Set(d, 0.1569332927f));
+  const V p = polynomial(d, t, hn::Mul(t, t), 0.1569332927f, 0.1871834546f, 0.01720442064f,
+                         0.3344799876f, -0.2513349950f, 0.05553384870f);
   return hn::Mul(hn::Mul(p, t), e);
 }
 
