@@ -1,11 +1,11 @@
 // SOFT attention of one head of one image, fused: never an n x n array, and no n x m array beyond
 // what stays in a core's second-level cache.
 //
-//   K[i, j] = exp(-½|s·q_i - l_j|²)   n x m, by tiles     (column 0 for dropped landmarks, row 0
-//   for
-//                                                          masked tokens)
-//   A       = K of the landmarks      m x m, diagonal 1   (identity row and column where dropped)
-//   X       = inv(A)                                       see inverse.h
+//   K[i, j] = exp(-½|s·q_i - l_j|²)   n x m, by tiles
+//   A       = K of the landmarks      m x m, diagonal 1
+//             masked tokens have rows of 0 in K; dropped landmarks have columns of 0 in K and the
+//             row and column of the identity in A
+//   X       = inv(A), see inverse.h
 //   N       = X, or D^-½·X·D^-½ with D = diag(row sums of A) when `norm`
 //   S = KᵀV,  M = N·S,  Y = K·M
 //

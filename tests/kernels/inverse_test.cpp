@@ -54,7 +54,7 @@ struct Inverted {
 
 Inverted newton(const InverseOptions& options, int64_t m, const Matrix& a) {
   Inverted out{Matrix(m * m), 0};
-  Matrix scratch(inverse_scratch(m));
+  Matrix scratch(inverse_scratch(m), NAN);  // whatever it holds must not matter
   out.residual = newton_inverse(options, m, a.data(), out.v.data(), scratch.data());
   return out;
 }
