@@ -18,3 +18,4 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/soft-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/soft-config.cmake ${CMAKE_BINARY_DIR}/soft-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/soft)
+install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/soft FILES_MATCHING PATTERN "*.safetensors")

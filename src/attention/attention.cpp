@@ -1,7 +1,9 @@
 #include "attention/attention.h"
 
-#include <torch/torch.h>
-
+#include "attention/fast_path.h"
+#include "attention/linear.h"
+#include "attention/torch.h"
+#include "attention/value_path.h"
 #include "base/error.h"
 
 namespace soft {
@@ -85,16 +87,16 @@ void Attention::register_value_path() {
 
 Heads Attention::project(const Tensor& x) {
   const auto split = [&](const Tensor& t) { return split_heads(t, spec_.heads); };
-  const Tensor q = split(query_(x));
+  const Tensor q = split(linear(query_, x));
   if (key_value_) {
-    const auto key_value = key_value_(x).chunk(2, -1);
+    const auto key_value = linear(key_value_, x).chunk(2, -1);
     return {q, split(key_value[0]), split(key_value[1])};
   }
-  return {q, key_ ? split(key_(x)) : q, split(value_(x))};
+  return {q, key_ ? split(linear(key_, x)) : q, split(linear(value_, x))};
 }
 
 Tensor Attention::forward(const Tensor& x, const Tokens& tokens) {
-  return out_(merge_heads(attend(project(x), tokens)));
+  return linear(out_, merge_heads(attend(project(x), tokens)));
 }
 
 Tensor Attention::attend(const Heads& heads, const Tokens& tokens) {
@@ -130,7 +132,12 @@ Tensor Attention::attend_trimmed(const Heads& heads, const Tokens& tokens) {
 
 Tensor Attention::mix_and_value(const Heads& heads, const Tokens& tokens) {
   const Tensor y = mix(heads, tokens);
-  return value_conv_ ? y + value_path(heads.v, tokens) : y;
+  if (!value_conv_) return y;
+  const bool plain_token = spec_.mechanism != Mechanism::kSoftDense || tokens.prefix == 0;
+  if (plain_token && fast_path_applies(heads.v)) {
+    return fused_value_path(y, heads.v, value_conv_->weight, tokens);
+  }
+  return y + value_path(heads.v, tokens);
 }
 
 // One k x k kernel per head, shared by that head's channels. A class token has no place on the

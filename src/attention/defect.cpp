@@ -1,8 +1,8 @@
 #include "attention/defect.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
+
+#include "attention/torch.h"
 
 namespace soft {
 

@@ -1,10 +1,10 @@
 #include "attention/fused.h"
 
-#include <torch/torch.h>
-
 #include <atomic>
 #include <cmath>
 
+#include "attention/fast_path.h"
+#include "attention/torch.h"
 #include "base/parallel.h"
 #include "kernels/soft_attention.h"
 
@@ -14,9 +14,6 @@ namespace {
 using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-std::atomic<int64_t> calls{0};
-std::atomic<bool> enabled{true};
 
 // Rows of one head stand apart, but the floats of a row must not.
 Tensor with_dense_rows(const Tensor& t) { return t.stride(-1) == 1 ? t : t.contiguous(); }
@@ -157,23 +154,16 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
 }  // namespace
 
 bool fused_applies(const Heads& heads, const InverseRule& rule) {
-  const auto fits = [](const Tensor& t) {
-    return t.device().is_cpu() && t.scalar_type() == torch::kFloat32;
-  };
-  return fits(heads.q) && fits(heads.v) && heads.v.size(3) == heads.q.size(3) &&
+  return fast_path_applies(heads.q) && fast_path_applies(heads.v) &&
+         heads.v.size(3) == heads.q.size(3) &&
          (rule.grad == InverseGrad::kOneShot || !torch::GradMode::is_enabled());
 }
 
 Tensor fused_soft(const Heads& heads, const Landmarks& landmarks, const FusedSoft& options) {
-  ++calls;
+  count_fast_path(FastPath::kSoft);
   const Request request{options.inverse, options.norm, as_floats(options.token_mask),
                         as_floats(landmarks.present)};
   return SoftMix::apply(heads.q, heads.v, landmarks.tokens, request);
 }
-
-bool use_fused() { return enabled; }
-void set_use_fused(bool use) { enabled = use; }
-
-int64_t fused_calls() { return calls; }
 
 }  // namespace soft

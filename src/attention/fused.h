@@ -11,7 +11,7 @@
 
 namespace soft {
 
-// On the CPU, in float32, with the one-shot inverse gradient: everything else takes the plain
+// Where fast_path_applies, with the one-shot inverse gradient: everything else takes the plain
 // expression.
 bool fused_applies(const Heads& heads, const InverseRule& rule);
 
@@ -24,11 +24,5 @@ struct FusedSoft {
 // Y [B, h, n, d] of unscaled q and v [B, h, n, d] through landmarks of the scaled q. Saves q, v,
 // landmarks, inv and K1'V for its gradient: O(n·d), since K1 is recomputed by tiles.
 torch::Tensor fused_soft(const Heads& heads, const Landmarks& landmarks, const FusedSoft& options);
-
-// The plain expression everywhere, for comparison; the fused path is on from the start.
-bool use_fused();
-void set_use_fused(bool use);
-
-int64_t fused_calls();  // forward passes through the kernels since the start
 
 }  // namespace soft

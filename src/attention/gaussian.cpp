@@ -1,10 +1,10 @@
 // The exact Gaussian kernel of the paper's appendix, O(n²·d):  Y = S V,  S = exp(-|Q_i - Q_j|²/(2
 // sqrt d)); gaussian-softmax puts a row softmax on top of S.
-#include <torch/torch.h>
 
 #include "attention/kernel.h"
 #include "attention/masking.h"
 #include "attention/mechanisms.h"
+#include "attention/torch.h"
 
 namespace soft {
 namespace {

@@ -1,9 +1,8 @@
 #include "attention/inverse.h"
 
-#include <torch/torch.h>
-
 #include <atomic>
 
+#include "attention/torch.h"
 #include "base/log.h"
 
 namespace soft {

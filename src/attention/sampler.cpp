@@ -1,10 +1,9 @@
 #include "attention/sampler.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
 
 #include "attention/gelu.h"
+#include "attention/torch.h"
 #include "spec/cost.h"
 
 namespace soft {

@@ -2,13 +2,13 @@
 // head:
 //   L = sample(Q)   K1 = exp(-|Q - L|²/2)   A = exp(-|L - L|²/2)   Y = K1 · (inv(A) · (K1' V))
 // soft-norm (SOFT++) replaces inv(A) by D^-1/2 inv(A) D^-1/2, D the row sums of A.
-#include <torch/torch.h>
 
 #include "attention/fused.h"
 #include "attention/inverse.h"
 #include "attention/kernel.h"
 #include "attention/mechanisms.h"
 #include "attention/sampler.h"
+#include "attention/torch.h"
 
 namespace soft {
 namespace {
@@ -37,7 +37,7 @@ class SoftAttention : public Attention {
     const Tensor q = scaled(heads.q);
     const Landmarks landmarks = sampler_.sample(q, tokens);
     const bool norm = spec().mechanism == Mechanism::kSoftNorm;
-    if (use_fused() && fused_applies(heads, inverse_)) {
+    if (fused_applies(heads, inverse_)) {
       return fused_soft(heads, landmarks, {inverse_, norm, tokens.mask});
     }
     Tensor cross = gaussian(q, landmarks.tokens);   // K1 [B, h, n, m]

@@ -2,12 +2,12 @@
 // O(n²·d):
 //   L = GELU(LN(Linear(Q)))   Y = A V   A = exp(-|L_i - L_j|²/2)
 // With m = n there is nothing to route through, hence no K1 and no inverse.
-#include <torch/torch.h>
 
 #include "attention/gelu.h"
 #include "attention/kernel.h"
 #include "attention/masking.h"
 #include "attention/mechanisms.h"
+#include "attention/torch.h"
 
 namespace soft {
 namespace {

@@ -1,10 +1,10 @@
 // The Transformer's own attention, O(n²·d):  Y = softmax(QK' / sqrt d) V.
-#include <torch/torch.h>
 
 #include <cmath>
 
 #include "attention/masking.h"
 #include "attention/mechanisms.h"
+#include "attention/torch.h"
 
 namespace soft {
 namespace {

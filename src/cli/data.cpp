@@ -1,11 +1,19 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
+#include <ostream>
 
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "data/dataset.h"
 #include "data/fetch.h"
 #include "data/installed.h"
+#include "image/codec.h"
+#include "spec/names.h"
 
 namespace soft {
 namespace {
@@ -17,6 +25,14 @@ struct GetOptions {
 
 struct ListOptions {
   bool json = false;
+};
+
+struct ExportOptions {
+  std::string data;
+  std::string out;
+  std::string split = "val";
+  int64_t limit = 0;
+  int size = 32;
 };
 
 void get(const GetOptions& options) {
@@ -36,6 +52,49 @@ void list(const ListOptions& options) {
     }
   }
   if (options.json) print_json(rows);
+}
+
+// A class name as a folder name: "T-shirt/top" has no place in a path.
+std::string folder_name(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '-');
+  return name;
+}
+
+// One PNG per picture in the layout that folder: reads, OUT/SPLIT/CLASS/NUMBER.png.
+void export_pictures(const ExportOptions& options) {
+  DataRequest request;
+  request.spec = options.data;
+  const bool train = parse_name("split", options.split, {"train", "val"}) == 0;
+  request.split = train ? Split::kTrain : Split::kValidation;
+  request.limit = options.limit;
+  request.size = options.size;
+  const Dataset dataset = open_dataset(request);
+  for (int64_t i = 0; i < dataset.size(); ++i) {
+    const std::string folder =
+        options.out + "/" + options.split + "/" + folder_name(dataset.classes[dataset.labels[i]]);
+    make_folder(folder);
+    const std::vector<uint8_t> png = encode_png(dataset.load(i));
+    write_atomically(fmt::format("{}/{:05}.png", folder, i), [&](std::ostream& out) {
+      out.write(reinterpret_cast<const char*>(png.data()), static_cast<int64_t>(png.size()));
+    });
+  }
+  log("{} pictures in {}/{}", dataset.size(), options.out, options.split);
+}
+
+void add_export(CLI::App& data) {
+  auto options = std::make_shared<ExportOptions>();
+  CLI::App* command =
+      add_command(data, {"export", "Commands", "Write a set's pictures as PNG files",
+                         "soft data export shapes --limit 20 --out data/shapes"});
+  command->add_option("data", options->data, "cifar10[:DIR], mnist, fashion-mnist, idx:DIR, shapes")
+      ->required();
+  command->add_option("--out", options->out, "Folder for SPLIT/CLASS/NUMBER.png")
+      ->type_name("DIR")
+      ->required();
+  command->add_option("--split", options->split, "train or val (default)")->type_name("NAME");
+  command->add_option("--limit", options->limit, "At most N pictures")->type_name("N");
+  command->add_option("--size", options->size, "Side at which shapes are drawn")->type_name("N");
+  command->callback([options] { export_pictures(*options); });
 }
 
 void add_get(CLI::App& data) {
@@ -65,6 +124,7 @@ void add_data(CLI::App& app) {
   command->require_subcommand(1);
   add_get(*command);
   add_list(*command);
+  add_export(*command);
 }
 
 }  // namespace soft

@@ -1,7 +1,6 @@
 #include "model/checkpoint.h"
 
-#include <torch/torch.h>
-
+#include "attention/torch.h"
 #include "base/error.h"
 
 namespace soft {

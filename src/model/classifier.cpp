@@ -1,7 +1,7 @@
 #include "model/classifier.h"
 
-#include <torch/torch.h>
-
+#include "attention/linear.h"
+#include "attention/torch.h"
 #include "base/error.h"
 #include "base/npy.h"
 #include "model/init.h"
@@ -98,7 +98,7 @@ Tensor Classifier::forward(const Tensor& images) {
     sequence = run_stage(static_cast<int>(stage), as_map(sequence.x, sequence.tokens));
   }
   const Tensor normed = norm_(sequence.x);
-  return head_(spec_.class_token ? normed.select(1, 0) : normed.mean(1));
+  return linear(head_, spec_.class_token ? normed.select(1, 0) : normed.mean(1));
 }
 
 std::vector<Tensor> Classifier::features(const Tensor& images) {

@@ -1,6 +1,6 @@
 #include "model/init.h"
 
-#include <torch/torch.h>
+#include "attention/torch.h"
 
 namespace soft {
 namespace {

@@ -1,8 +1,8 @@
 #include "model/layer.h"
 
-#include <torch/torch.h>
-
 #include "attention/gelu.h"
+#include "attention/linear.h"
+#include "attention/torch.h"
 
 namespace soft {
 namespace {
@@ -48,8 +48,8 @@ Tensor Layer::forward(const Tensor& x, const Tokens& tokens) {
 }
 
 Tensor Layer::mlp(const Tensor& x) {
-  const Tensor hidden = up_(x);
-  return down_(form_ == LayerForm::kPost ? torch::gelu(hidden, "tanh") : erf_gelu(hidden));
+  const Tensor hidden = linear(up_, x);
+  return linear(down_, form_ == LayerForm::kPost ? tanh_gelu(hidden) : erf_gelu(hidden));
 }
 
 Tensor Layer::dropped(const Tensor& branch) const {

@@ -1,6 +1,6 @@
 #include "model/patch_embed.h"
 
-#include <torch/torch.h>
+#include "attention/torch.h"
 
 namespace soft {
 
@@ -27,7 +27,7 @@ PatchEmbed::PatchEmbed(const ModelSpec& spec, int stage) {
 // Published names count the ReLU too: conv 0, BN 1, ReLU 2, conv 3, …
 void PatchEmbed::add_conv_bn(int64_t in, int64_t out, int64_t stride) {
   const size_t first = 3 * units_.size();
-  Unit unit;
+  ConvUnit unit;
   unit.conv = proj_->register_module(
       std::to_string(first),
       torch::nn::Conv2d(torch::nn::Conv2dOptions(in, out, 3).stride(stride).padding(1)));
@@ -45,7 +45,7 @@ void PatchEmbed::add_patches(int64_t in, int64_t out, int64_t side, bool norm) {
 
 Embedded PatchEmbed::forward(const Tensor& map) {
   Tensor x = map;
-  for (Unit& unit : units_) x = torch::relu(unit.norm(unit.conv(x)));
+  for (ConvUnit& unit : units_) x = unit.forward(x);
   if (patches_) x = patches_(x);
   const Grid grid{x.size(2), x.size(3)};
   x = x.flatten(2).transpose(1, 2);  // [B, n, C]

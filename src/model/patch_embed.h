@@ -5,13 +5,13 @@
 #pragma once
 
 #include <torch/nn/module.h>
-#include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/normalization.h>
 
 #include <vector>
 
 #include "base/grid.h"
+#include "model/conv_unit.h"
 #include "spec/model_spec.h"
 
 namespace soft {
@@ -30,12 +30,8 @@ class PatchEmbed : public torch::nn::Module {
   void add_conv_bn(int64_t in, int64_t out, int64_t stride);
   void add_patches(int64_t in, int64_t out, int64_t side, bool norm);
 
-  struct Unit {
-    torch::nn::Conv2d conv{nullptr};
-    torch::nn::BatchNorm2d norm{nullptr};
-  };
   std::shared_ptr<torch::nn::Module> proj_;  // children are numbered as in published files
-  std::vector<Unit> units_;                  // overlapping
+  std::vector<ConvUnit> units_;              // overlapping
   torch::nn::Conv2d patches_{nullptr};       // PVT style and flat
   torch::nn::LayerNorm patch_norm_{nullptr};
 };

@@ -18,6 +18,8 @@ struct Row {
   bool class_token;
   LayerForm layer;
   std::array<StageSpec, 4> stages;  // unused ones are all zero
+  int stem_dim = 32;
+  int mlp_ratio = 4;
 };
 
 // clang-format off
@@ -27,6 +29,7 @@ constexpr std::array<StageSpec, 4> kMedium{{{64, 2, 1, 8, 9}, {128, 4, 3, 4, 5},
 constexpr std::array<StageSpec, 4> kLarge{{{64, 2, 1, 8, 9}, {128, 4, 3, 4, 5}, {320, 10, 40, 2, 3}, {512, 16, 5, 1, 3}}};
 constexpr std::array<StageSpec, 4> kHuge{{{64, 2, 1, 8, 9}, {128, 4, 5, 4, 5}, {352, 11, 49, 2, 3}, {512, 16, 5, 1, 3}}};
 constexpr std::array<StageSpec, 4> kNano{{{32, 1, 1, 4, 9}, {64, 2, 2, 2, 5}, {128, 4, 2, 1, 3}, {192, 6, 1, 1, 3}}};
+constexpr std::array<StageSpec, 4> kPico{{{32, 1, 1, 4, 5}, {64, 2, 1, 2, 3}, {64, 2, 1, 1, 3}, {96, 3, 1, 1, 3}}};
 constexpr std::array<StageSpec, 4> kVitSmall{{{384, 12, 12, 2, 3}}};
 constexpr std::array<StageSpec, 4> kDeitSmall{{{384, 6, 12, 2, 3}}};
 
@@ -49,6 +52,7 @@ constexpr std::array kTable{
     norm_row("soft-large-norm", kLarge),
     norm_row("soft-huge-norm", kHuge),
     Row{"soft-nano", "soft", true, 32, 10, {1, 1, 2}, Mechanism::kSoft, Inverse::kNewton, true, LayerForm::kPost, kNano},
+    Row{"soft-pico", "soft", true, 32, 10, {2, 1, 1}, Mechanism::kSoft, Inverse::kNewton, true, LayerForm::kPost, kPico, 16, 2},
     Row{"vit-small-384x12", "vit", false, 224, 1000, {2, 1, 2}, Mechanism::kSoft, Inverse::kNewton, false, LayerForm::kPost, kVitSmall},
     Row{"deit-small", "vit", false, 224, 1000, {2, 1, 2}, Mechanism::kSoftmax, Inverse::kNewton, true, LayerForm::kPre, kDeitSmall},
 };
@@ -96,6 +100,8 @@ ModelSpec find_model(std::string_view name) {
     spec.inverse = row.inverse;
     spec.class_token = row.class_token;
     spec.layer = row.layer;
+    spec.stem_dim = row.stem_dim;
+    spec.mlp_ratio = row.mlp_ratio;
     return spec;
   }
   fail_usage("unknown model '{}'{}; `soft models` lists them all", name, hint(name, model_names()));

@@ -1,9 +1,8 @@
 #include "train/init.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
 
+#include "attention/torch.h"
 #include "base/error.h"
 #include "base/npy.h"
 #include "model/checkpoint.h"

@@ -1,6 +1,6 @@
 #include "train/loss.h"
 
-#include <torch/torch.h>
+#include "attention/torch.h"
 
 namespace soft {
 

@@ -1,8 +1,8 @@
 #include "train/optimizer.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
+
+#include "attention/torch.h"
 
 namespace soft {
 

@@ -1,11 +1,10 @@
 #include "train/state.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 
+#include "attention/torch.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"

@@ -1,11 +1,10 @@
 #include "train/trainer.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
 #include <filesystem>
 #include <ostream>
 
+#include "attention/torch.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "model/checkpoint.h"

@@ -2,6 +2,7 @@
 // shapes.
 #include "attention/fused.h"
 
+#include "attention/fast_path.h"
 #include "base/random.h"
 #include "support/tensors.h"
 
@@ -75,14 +76,14 @@ std::shared_ptr<Attention> widened(Attention& attention) {
 }
 
 Result run(Attention& attention, const Tensor& x, const Tensor& weights, const Tokens& tokens) {
-  const int64_t before = fused_calls();
+  const int64_t before = fast_path_calls(FastPath::kSoft);
   const Tensor input = x.clone().requires_grad_(true);
   const Tensor y = attention.forward(input, tokens);
   std::vector<Tensor> inputs = attention.parameters();
   inputs.push_back(input);
   Result result{y.detach(), torch::autograd::grad({(y * weights).sum()}, inputs)};
   const bool fused = x.scalar_type() == torch::kFloat32;
-  EXPECT_EQ(fused_calls() > before, fused);  // a silent fall-back is a failure
+  EXPECT_EQ(fast_path_calls(FastPath::kSoft) > before, fused);  // a silent fall-back is a failure
   return result;
 }
 

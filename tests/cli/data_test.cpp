@@ -1,4 +1,7 @@
+#include <filesystem>
+
 #include "base/json.h"
+#include "image/codec.h"
 #include "support/support.h"
 
 namespace soft {
@@ -29,6 +32,29 @@ TEST(DataCommand, NeedsToBeToldWhatToDo) {
   EXPECT_EQ(run_soft({"data"}).exit_code, 2);
   EXPECT_EQ(run_soft({"data", "get"}).exit_code, 2);
   EXPECT_THAT(run_soft({"data", "get", "--help"}).out, testing::HasSubstr("Example"));
+}
+
+TEST(DataCommand, ExportsPicturesInTheLayoutThatFolderReads) {
+  const test::TemporaryFolder folder;
+  const test::Outcome outcome = run_soft(
+      {"data", "export", "shapes", "--limit", "24", "--size", "40", "--out", folder.path()});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  int64_t pictures = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path("val"))) {
+    if (!entry.is_regular_file()) continue;
+    ++pictures;
+    EXPECT_EQ(read_image(entry.path().string()).width, 40);
+  }
+  EXPECT_EQ(pictures, 24);
+}
+
+TEST(DataCommand, RefusesASplitThatDoesNotExist) {
+  const test::TemporaryFolder folder;
+  const test::Outcome outcome =
+      run_soft({"data", "export", "shapes", "--split", "vall", "--out", folder.path("new")});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, testing::HasSubstr("did you mean 'val'"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path("new")));
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
 // The native engine against LibTorch's on the same weights and pictures.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cmath>
 #include <deque>
 #include <string>
 #include <vector>
 
+#include "attention/torch.h"
 #include "base/random.h"
 #include "engine/engine.h"
 #include "model/checkpoint.h"

@@ -1,11 +1,10 @@
 // Golden tensors and comparisons for tests that use LibTorch.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <map>
 #include <string>
 
+#include "attention/torch.h"
 #include "support/support.h"
 #include "weights/weights.h"
 

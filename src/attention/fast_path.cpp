@@ -1,0 +1,26 @@
+#include "attention/fast_path.h"
+
+#include <array>
+#include <atomic>
+
+#include "attention/torch.h"
+
+namespace soft {
+namespace {
+
+std::atomic<bool> enabled{true};
+std::array<std::atomic<int64_t>, 5> calls{};
+
+}  // namespace
+
+bool fast_path_applies(const torch::Tensor& t) {
+  return enabled && t.device().is_cpu() && t.scalar_type() == torch::kFloat32;
+}
+
+bool use_fast_path() { return enabled; }
+void set_use_fast_path(bool use) { enabled = use; }
+
+void count_fast_path(FastPath path) { ++calls[static_cast<size_t>(path)]; }
+int64_t fast_path_calls(FastPath path) { return calls[static_cast<size_t>(path)]; }
+
+}  // namespace soft
