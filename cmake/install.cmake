@@ -9,7 +9,7 @@ foreach(room ${SOFT_LIBRARY_ROOMS})
   endif()
 endforeach()
 if(SOFT_TORCH)
-  install(TARGETS soft_torch LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS soft_torch soft_ops LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(EXPORT soft_targets NAMESPACE soft:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/soft)
 configure_package_config_file(cmake/soft-config.cmake.in ${CMAKE_BINARY_DIR}/soft-config.cmake

@@ -12,7 +12,7 @@ bool use_fast_path();  // on from the start
 void set_use_fast_path(bool use);
 
 // Which kernels ran how often since the start: a silent fall-back shows here.
-enum class FastPath { kSoft, kValuePath, kGelu, kLinear, kConvolution };
+enum class FastPath { kSoft, kValuePath, kGelu, kLinear, kConvolution, kInverse };
 void count_fast_path(FastPath path);
 int64_t fast_path_calls(FastPath path);
 

@@ -86,9 +86,7 @@ struct Request {
 
 SoftOptions options_of(const Request& request) {
   SoftOptions options;
-  options.inverse.mode = static_cast<InverseMode>(request.inverse.mode);  // both have one order
-  options.inverse.steps = request.inverse.steps;
-  options.inverse.epsilon = request.inverse.epsilon;
+  options.inverse = kernel_options(request.inverse);
   options.norm = request.norm;
   return options;
 }
@@ -159,9 +157,9 @@ bool fused_applies(const Heads& heads, const InverseRule& rule) {
          (rule.grad == InverseGrad::kOneShot || !torch::GradMode::is_enabled());
 }
 
-Tensor fused_soft(const Heads& heads, const Landmarks& landmarks, const FusedSoft& options) {
+Tensor fused_soft(const Heads& heads, const Landmarks& landmarks, const SoftRule& rule) {
   count_fast_path(FastPath::kSoft);
-  const Request request{options.inverse, options.norm, as_floats(options.token_mask),
+  const Request request{rule.inverse, rule.norm, as_floats(rule.token_mask),
                         as_floats(landmarks.present)};
   return SoftMix::apply(heads.q, heads.v, landmarks.tokens, request);
 }

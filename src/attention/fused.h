@@ -15,7 +15,7 @@ namespace soft {
 // expression.
 bool fused_applies(const Heads& heads, const InverseRule& rule);
 
-struct FusedSoft {
+struct SoftRule {
   InverseRule inverse;
   bool norm = false;
   torch::Tensor token_mask;  // [B, n], or undefined
@@ -23,6 +23,6 @@ struct FusedSoft {
 
 // Y [B, h, n, d] of unscaled q and v [B, h, n, d] through landmarks of the scaled q. Saves q, v,
 // landmarks, inv and K1'V for its gradient: O(n·d), since K1 is recomputed by tiles.
-torch::Tensor fused_soft(const Heads& heads, const Landmarks& landmarks, const FusedSoft& options);
+torch::Tensor fused_soft(const Heads& heads, const Landmarks& landmarks, const SoftRule& rule);
 
 }  // namespace soft

@@ -2,15 +2,16 @@
 
 #include <atomic>
 
+#include "attention/fast_path.h"
 #include "attention/torch.h"
 #include "base/log.h"
+#include "base/parallel.h"
 
 namespace soft {
 namespace {
 
 using torch::Tensor;
 
-constexpr double kLargestResidual = 0.1;
 std::atomic<int64_t> fallbacks{0};
 
 Tensor identity_like(const Tensor& a) { return torch::eye(a.size(-1), a.options()); }
@@ -87,8 +88,27 @@ struct Solved {
   Tensor exact_rows;  // positions of the matrices whose steps did not converge
 };
 
+Solved solve_by_kernel(const Tensor& input, const InverseRule& rule) {
+  count_fast_path(FastPath::kInverse);
+  const Tensor a = input.contiguous(), inv = torch::empty_like(a);
+  const Tensor failed = torch::zeros({a.size(0)}, torch::kBool);
+  const int64_t m = a.size(-1);
+  parallel_for(a.size(0), [&](int64_t begin, int64_t end) {
+    std::vector<float> scratch(inverse_scratch(m));
+    for (int64_t i = begin; i < end; ++i) {
+      failed.data_ptr<bool>()[i] = invert(kernel_options(rule), m, a.data_ptr<float>() + i * m * m,
+                                          inv.data_ptr<float>() + i * m * m, scratch.data())
+                                       .fell_back;
+    }
+  });
+  const Tensor rows = failed.nonzero().flatten();
+  count_fallbacks(rows.numel());
+  return {inv, rows};
+}
+
 // The value alone; autograd is the caller's business.
 Solved solve(const Tensor& a, const InverseRule& options) {
+  if (fast_path_applies(a)) return solve_by_kernel(a, options);
   if (options.mode == Inverse::kExact) return {exact(a, options.epsilon), {}};
   const Tensor v = newton(a, options);
   const Tensor converged = inverse_residual(a, v) <= kLargestResidual;  // false for NaN
@@ -156,6 +176,14 @@ std::vector<Tensor> newton_iterates(const Tensor& a, const InverseRule& options)
 Tensor inverse_residual(const Tensor& a, const Tensor& v) {
   const Tensor difference = torch::matmul(torch::matmul(a, v), a) - a;
   return (difference.square().sum({-2, -1}) / a.square().sum({-2, -1})).sqrt();
+}
+
+InverseOptions kernel_options(const InverseRule& rule) {
+  InverseOptions options;
+  options.mode = static_cast<InverseMode>(rule.mode);  // both have one order
+  options.steps = rule.steps;
+  options.epsilon = rule.epsilon;
+  return options;
 }
 
 int64_t inverse_fallbacks() { return fallbacks; }

@@ -13,6 +13,7 @@
 
 #include <vector>
 
+#include "kernels/inverse.h"
 #include "spec/names.h"
 
 namespace soft {
@@ -24,7 +25,10 @@ struct InverseRule {
   double epsilon = 0.01;
 };
 
-torch::Tensor inverse(const torch::Tensor& a, const InverseRule& options);  // [.., m, m]
+// a [.., m, m], symmetric. On src/kernels/inverse.h where the fast path applies.
+torch::Tensor inverse(const torch::Tensor& a, const InverseRule& options);
+
+InverseOptions kernel_options(const InverseRule& rule);
 
 // The iterates V0 … VT, and |A V A - A| / |A| (Frobenius) of one of them: [.., m, m] -> [..].
 std::vector<torch::Tensor> newton_iterates(const torch::Tensor& a, const InverseRule& options);

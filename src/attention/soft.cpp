@@ -3,11 +3,11 @@
 //   L = sample(Q)   K1 = exp(-|Q - L|²/2)   A = exp(-|L - L|²/2)   Y = K1 · (inv(A) · (K1' V))
 // soft-norm (SOFT++) replaces inv(A) by D^-1/2 inv(A) D^-1/2, D the row sums of A.
 
-#include "attention/fused.h"
 #include "attention/inverse.h"
 #include "attention/kernel.h"
 #include "attention/mechanisms.h"
 #include "attention/sampler.h"
+#include "attention/landmark_mix.h"
 #include "attention/torch.h"
 
 namespace soft {
@@ -34,22 +34,9 @@ class SoftAttention : public Attention {
         inverse_{spec.inverse, spec.inverse_grad, spec.newton_steps, spec.epsilon} {}
 
   Tensor mix(const Heads& heads, const Tokens& tokens) override {
-    const Tensor q = scaled(heads.q);
-    const Landmarks landmarks = sampler_.sample(q, tokens);
-    const bool norm = spec().mechanism == Mechanism::kSoftNorm;
-    if (fused_applies(heads, inverse_)) {
-      return fused_soft(heads, landmarks, {inverse_, norm, tokens.mask});
-    }
-    Tensor cross = gaussian(q, landmarks.tokens);   // K1 [B, h, n, m]
-    Tensor core = gaussian_self(landmarks.tokens);  // A [B, h, m, m]
-    if (landmarks.present.defined()) {
-      cross = cross.masked_fill(landmarks.present.logical_not().unsqueeze(1).unsqueeze(1), 0);
-      core = with_identity_rows(core, landmarks.present);
-    }
-    Tensor inv = inverse(core, inverse_);
-    if (norm) inv = symmetrically_normalised(inv, core);
-    const Tensor gathered = torch::matmul(cross.transpose(-1, -2), heads.v);  // [B, h, m, d]
-    return torch::matmul(cross, torch::matmul(inv, gathered));                // [B, h, n, d]
+    const Landmarks landmarks = sampler_.sample(scaled(heads.q), tokens);
+    return landmark_mix(heads, landmarks,
+                    {inverse_, spec().mechanism == Mechanism::kSoftNorm, tokens.mask});
   }
 
  private:
@@ -58,6 +45,20 @@ class SoftAttention : public Attention {
 };
 
 }  // namespace
+
+Tensor landmark_mix(const Heads& heads, const Landmarks& landmarks, const SoftRule& rule) {
+  if (fused_applies(heads, rule.inverse)) return fused_soft(heads, landmarks, rule);
+  Tensor cross = gaussian(scaled(heads.q), landmarks.tokens);  // K1 [B, h, n, m]
+  Tensor core = gaussian_self(landmarks.tokens);               // A [B, h, m, m]
+  if (landmarks.present.defined()) {
+    cross = cross.masked_fill(landmarks.present.logical_not().unsqueeze(1).unsqueeze(1), 0);
+    core = with_identity_rows(core, landmarks.present);
+  }
+  Tensor inv = inverse(core, rule.inverse);
+  if (rule.norm) inv = symmetrically_normalised(inv, core);
+  const Tensor gathered = torch::matmul(cross.transpose(-1, -2), heads.v);  // [B, h, m, d]
+  return torch::matmul(cross, torch::matmul(inv, gathered));                // [B, h, n, d]
+}
 
 std::shared_ptr<Attention> make_soft(const AttentionSpec& spec) {
   return std::make_shared<SoftAttention>(spec);

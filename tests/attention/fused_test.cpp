@@ -2,8 +2,12 @@
 // shapes.
 #include "attention/fused.h"
 
+#include <c10/util/ThreadLocalDebugInfo.h>
+
 #include "attention/fast_path.h"
+#include "attention/landmark_mix.h"
 #include "base/random.h"
+#include "kernels/soft_attention.h"
 #include "support/tensors.h"
 
 namespace soft {
@@ -140,6 +144,49 @@ TEST(FusedSoft, LeavesDoubleAndUnrolledGradientsToThePlainExpression) {
   InverseRule unrolled;
   unrolled.grad = InverseGrad::kUnrolled;
   EXPECT_FALSE(fused_applies({q, q, q}, unrolled));
+}
+
+// Hears of every tensor that LibTorch allocates on this thread.
+class LargestTensor : public c10::MemoryReportingInfoBase {
+ public:
+  void reportMemoryUsage(void* /*ptr*/, int64_t size, int64_t /*total*/, int64_t /*reserved*/,
+                         c10::Device /*device*/) override {
+    bytes = std::max(bytes, size);
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+
+  int64_t bytes = 0;
+};
+
+int64_t largest_tensor(bool fast) {
+  torch::manual_seed(4);
+  const int64_t n = 12544, m = 196, d = 32;
+  const Tensor q = torch::randn({1, 1, n, d}).requires_grad_(true);
+  const Tensor v = torch::randn({1, 1, n, d}).requires_grad_(true);
+  const Landmarks landmarks{torch::randn({1, 1, m, d}).requires_grad_(true), {}};
+  const auto listener = std::make_shared<LargestTensor>();
+  const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, listener);
+  set_use_fast_path(fast);
+  landmark_mix({q, q, v}, landmarks, {}).sum().backward();
+  set_use_fast_path(true);
+  return listener->bytes / static_cast<int64_t>(sizeof(float)) / n;
+}
+
+// A row of 196 floats per token is K1; 32 are q, v and their gradients.
+TEST(FusedSoft, NeverAllocatesAnArrayOfTokensTimesLandmarks) {
+  EXPECT_GE(largest_tensor(false), 196);
+  EXPECT_LE(largest_tensor(true), 33);
+}
+
+TEST(FusedSoft, WorksInScratchThatDoesNotGrowWithTheTokens) {
+  SoftHead head;
+  head.landmarks = 49;
+  head.dim = 32;
+  head.tokens = 3136;
+  const int64_t forward = soft_tile_size(head), backward = soft_backward_size(head);
+  head.tokens = 50176;
+  EXPECT_EQ(soft_tile_size(head), forward);
+  EXPECT_EQ(soft_backward_size(head), backward);
 }
 
 }  // namespace

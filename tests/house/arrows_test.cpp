@@ -12,7 +12,7 @@ namespace {
 using test::Source;
 using Rooms = std::set<std::string>;
 
-const Rooms kTorchRooms{"attention", "model", "train", "torch wing"};
+const Rooms kTorchRooms{"attention", "model", "train", "ops", "torch wing"};
 
 // clang-format off
 const std::map<std::string, Rooms> kArrows{
@@ -28,8 +28,9 @@ const std::map<std::string, Rooms> kArrows{
     {"serve",      {"base", "image", "spec", "engine"}},
     {"study",      {"base", "spec", "plot", "engine"}},
     {"attention",  {"base", "spec", "kernels"}},
-    {"model",      {"base", "spec", "weights", "attention"}},
-    {"train",      {"base", "spec", "weights", "data", "metric", "model", "wing"}},
+    {"model",      {"base", "spec", "kernels", "weights", "attention"}},
+    {"train",      {"base", "spec", "weights", "data", "metric", "attention", "model", "wing"}},
+    {"ops",        {"base", "spec", "attention"}},
     {"wing",       {"base", "spec", "weights"}},
     {"torch wing", {"base", "spec", "weights", "wing", "attention", "model", "train"}},
     {"cli",        {"base", "kernels", "spec", "plot", "image", "weights", "data", "metric", "engine",
