@@ -78,6 +78,7 @@ void add_bench(CLI::App& app) {
   bench->require_subcommand(1);
   add_bench_model(*bench);
   add_bench_roofline(*bench);
+  add_bench_train(*bench);
 }
 
 }  // namespace soft

@@ -15,6 +15,7 @@ namespace soft {
 // Each adds its subcommand to `soft bench`.
 void add_bench_model(CLI::App& bench);
 void add_bench_roofline(CLI::App& bench);
+void add_bench_train(CLI::App& bench);
 
 struct BenchOptions {
   int repeat = 0;  // 0: for about two seconds

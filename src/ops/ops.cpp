@@ -42,15 +42,15 @@ Tensor translated(const Operation& operation) {
   }
 }
 
-Tensor attention(const Tensor& q, const Tensor& v, const Tensor& landmarks, bool norm,
-                 const std::string& inverse, int64_t steps, double epsilon) {
+Tensor attention_op(const Tensor& q, const Tensor& v, const Tensor& landmarks, bool norm,
+                    const std::string& inverse, int64_t steps, double epsilon) {
   return translated([&] {
     check_heads(q, v, landmarks);
     return landmark_mix({q, q, v}, {landmarks, {}}, {rule_of(inverse, steps, epsilon), norm, {}});
   });
 }
 
-Tensor newton_inverse(const Tensor& a, const std::string& inverse, int64_t steps, double epsilon) {
+Tensor inverse_op(const Tensor& a, const std::string& inverse, int64_t steps, double epsilon) {
   return translated([&] {
     if (a.dim() < 2 || a.size(-1) != a.size(-2)) fail("a must be [.., m, m]");
     return soft::inverse(a, rule_of(inverse, steps, epsilon));
@@ -64,8 +64,8 @@ TORCH_LIBRARY(soft, library) {
   library.def(
       "attention(Tensor q, Tensor v, Tensor landmarks, bool norm=False, str inverse='newton', "
       "int steps=20, float epsilon=0.01) -> Tensor",
-      soft::attention);
+      soft::attention_op);
   library.def(
       "newton_inverse(Tensor a, str inverse='newton', int steps=20, float epsilon=0.01) -> Tensor",
-      soft::newton_inverse);
+      soft::inverse_op);
 }

@@ -15,6 +15,8 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "model/checkpoint.h"
+#include "train/loss.h"
+#include "train/optimizer.h"
 #include "train/trainer.h"
 #include "wing/wing.h"
 
@@ -137,6 +139,29 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
+std::function<void()> step(const TorchStep& request) {
+  keep_freed_memory();
+  return guarded(request.threads, [&]() -> std::function<void()> {
+    torch::manual_seed(0);
+    const auto model = std::make_shared<Classifier>(request.spec);
+    const Recipe recipe = preset_recipe("released", request.spec);
+    const auto optimizer = std::make_shared<AdamW>(*model, recipe);
+    const int64_t side = request.spec.image_size;
+    const Tensor images = torch::randn({request.batch, 3, side, side});
+    const Tensor targets = torch::randn({request.batch, request.spec.classes}).softmax(1);
+    return [=] {
+      guarded(request.threads, [&] {
+        set_use_fast_path(request.fused);
+        optimizer->zero_grad();
+        soft_cross_entropy(model->forward(images), targets).backward();
+        clip_gradients(optimizer->gradients(), recipe.clip);
+        optimizer->step(1e-4);
+        return true;
+      });
+    };
+  });
+}
+
 TrainOutcome train(const TrainRequest& request, const TrainEvents& events) {
   keep_freed_memory();
   return guarded(request.threads, [&] {
@@ -146,7 +171,7 @@ TrainOutcome train(const TrainRequest& request, const TrainEvents& events) {
   });
 }
 
-constexpr TorchWing kWing{open, doctor, train};
+constexpr TorchWing kWing{open, doctor, step, train};
 
 }  // namespace
 }  // namespace soft

@@ -30,12 +30,22 @@ struct TorchAnswers {
   std::function<std::vector<Array>(const float* pixels, int64_t count, Grid size)> features;
 };
 
+// One training step on the same batch of noise, again and again: forward, backward, clipping and
+// AdamW.
+struct TorchStep {
+  ModelSpec spec;
+  int64_t batch = 1;
+  int threads = 0;
+  bool fused = true;
+};
+
 // One entry per command that needs LibTorch. Errors leave as soft::Error.
 struct TorchWing {
   TorchAnswers (*open)(const TorchModel&);
   // {"libtorch", "capability", "blas", "blas_library", "threads",
   //  "defects": [{"name", "found", "cured", "cure"}]}: text, and booleans for found and cured.
   Json (*doctor)(int threads);
+  std::function<void()> (*step)(const TorchStep&);
   TrainOutcome (*train)(const TrainRequest&, const TrainEvents&);
 };
 

@@ -105,6 +105,17 @@ TEST(BenchModel, ComparesWhatRemainsWhenTheNativeEngineCannotTakePart) {
   EXPECT_THAT(outcome.err, HasSubstr("comparing the others"));
   EXPECT_EQ(Json::parse(outcome.out).size(), 2u);
 }
+
+TEST(BenchTrain, ComparesAStepOnTheKernelsWithThePlainOne) {
+  const test::Outcome outcome = run_soft({"bench", "train", "--model", "soft-pico", "--batch", "2",
+                                          "--compare", "--repeat", "1", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json rows = Json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].at("engine"), "torch");
+  EXPECT_EQ(rows[1].at("engine"), "torch-plain");
+  EXPECT_GT(rows[0].at("images_per_second").get<double>(), 0);
+}
 #endif
 
 }  // namespace

@@ -1,5 +1,9 @@
 // The whole model against the reference: logits at two sizes, as a -norm model, and five training
 // steps.
+#include <torch/nn/functional/loss.h>
+#include <torch/nn/utils/clip_grad.h>
+#include <torch/optim/adamw.h>
+
 #include "model/checkpoint.h"
 #include "support/tensors.h"
 

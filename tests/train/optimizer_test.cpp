@@ -1,5 +1,7 @@
 #include "train/optimizer.h"
 
+#include <torch/optim/adamw.h>
+
 #include "support/tensors.h"
 #include "train/loss.h"
 
