@@ -141,13 +141,24 @@ float newton_inverse(const InverseOptions& options, int64_t m, const float* a, f
   return inverse_residual(m, a, inverse, scratch);
 }
 
+namespace {
+
+// Modes that do not regularise their steps do not regularise their fall-back either.
+double epsilon_of(const InverseOptions& options) {
+  const bool regularised =
+      options.mode == InverseMode::kNewton || options.mode == InverseMode::kExact;
+  return regularised ? options.epsilon : 0;
+}
+
+}  // namespace
+
 InverseReport invert(const InverseOptions& options, int64_t m, const float* a, float* inverse,
                      float* scratch) {
   if (options.mode != InverseMode::kExact) {
     const float residual = newton_inverse(options, m, a, inverse, scratch);
     if (residual <= kLargestResidual) return {residual, false};  // false for NaN
   }
-  exact_inverse(m, a, options.epsilon, inverse);
+  exact_inverse(m, a, epsilon_of(options), inverse);
   return {inverse_residual(m, a, inverse, scratch), options.mode != InverseMode::kExact};
 }
 

@@ -25,7 +25,7 @@ enum class InverseMode { kNewton, kNewtonAdaptive, kNewtonPaper, kExact };
 struct InverseOptions {
   InverseMode mode = InverseMode::kNewton;
   int steps = 20;
-  double epsilon = 0.01;  // used by newton and exact
+  double epsilon = 0.01;  // used by newton and exact alone
 };
 
 struct InverseReport {
