@@ -5,9 +5,9 @@
 
 #include "attention/inverse.h"
 #include "attention/kernel.h"
+#include "attention/landmark_mix.h"
 #include "attention/mechanisms.h"
 #include "attention/sampler.h"
-#include "attention/landmark_mix.h"
 #include "attention/torch.h"
 
 namespace soft {
@@ -36,7 +36,7 @@ class SoftAttention : public Attention {
   Tensor mix(const Heads& heads, const Tokens& tokens) override {
     const Landmarks landmarks = sampler_.sample(scaled(heads.q), tokens);
     return landmark_mix(heads, landmarks,
-                    {inverse_, spec().mechanism == Mechanism::kSoftNorm, tokens.mask});
+                        {inverse_, spec().mechanism == Mechanism::kSoftNorm, tokens.mask});
   }
 
  private:
