@@ -1,0 +1,54 @@
+// Where a patch of a picture looks: rows of the attention matrix as maps over the picture, for
+// `soft attend` and the server.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/grid.h"
+#include "engine/engine.h"
+#include "image/transform.h"
+
+namespace soft {
+
+// A whole picture, not cropped, as the model reads it. Serves any number of queries.
+struct AttendInput {
+  Grid picture;               // pixels of the upright picture, which queries count in
+  Grid size;                  // pixels of the input
+  std::vector<float> pixels;  // [3, size.h, size.w]
+};
+
+// Resized to size x size, whatever its shape; 0 means the model's own size. Position embeddings
+// follow the input, so that a larger one gives finer maps.
+AttendInput attend_input(const Image& upright, const Preprocessing& preprocessing, int size = 0);
+
+// Stages, layers and heads count from 1, as on the command line.
+struct AttendRequest {
+  static constexpr int kDefault = 0;
+  static constexpr int kAll = -1;
+
+  int x = 0, y = 0;      // the query, a pixel of the upright picture
+  int stage = kDefault;  // stage 2, or the only one
+  int layer = kDefault;  // the stage's last; or kAll
+  int head = kDefault;   // the first two; or kAll
+};
+
+struct AttendRow {
+  int stage = 0, layer = 0, head = 0;  // from 1
+  std::vector<float> row;              // [grid.h, grid.w]; may have negative entries
+};
+
+struct AttendResult {
+  Grid grid;          // tokens of the stage; a class token has no place in it
+  int64_t token = 0;  // the query's, row by row
+  std::vector<AttendRow> rows;
+};
+
+// A usage error says which stage, layer, head or pixel does not exist.
+AttendResult attend(const Packed& model, Workspace& workspace, const AttendInput& input,
+                    const AttendRequest& request);
+
+// The same as JSON: {"grid":[h,w],"rows":[{"stage","layer","head","row":[…]}]}.
+Json to_json(const AttendResult& result);
+
+}  // namespace soft
