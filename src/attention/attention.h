@@ -49,6 +49,10 @@ class Attention : public torch::nn::Module {
   // The mechanism itself: the one thing a subclass must say. Masked q, k and v are 0 already.
   virtual torch::Tensor mix(const Heads& heads, const Tokens& tokens) = 0;  // [B, h, n, d]
 
+  // Told before each step of training, counted from 0; mechanisms that draw at random may draw
+  // anew.
+  virtual void start_step(int64_t step) { static_cast<void>(step); }
+
   const AttentionSpec& spec() const { return spec_; }
 
  protected:

@@ -16,6 +16,14 @@ std::shared_ptr<Attention> make_attention(const AttentionSpec& spec) {
     case Mechanism::kGaussian:
     case Mechanism::kGaussianSoftmax:
       return make_gaussian(spec);
+    case Mechanism::kLinformer:
+      return make_linformer(spec);
+    case Mechanism::kPerformer:
+      return make_performer(spec);
+    case Mechanism::kNystromformer:
+      return make_nystromformer(spec);
+    case Mechanism::kReformer:
+      return make_reformer(spec);
   }
   fail("attention number {} is not a mechanism", static_cast<int>(spec.mechanism));
 }

@@ -78,16 +78,46 @@ std::shared_ptr<torch::nn::Module> named_module(torch::nn::Module& owner, const 
   return owner.register_module(name, std::make_shared<torch::nn::Module>(name));
 }
 
+// The map that windows are cut from: pooled to a whole number of windows, or padded to one.
+Map map_for_windows(const Tensor& x, const Tokens& tokens, const AttentionSpec& spec) {
+  const Map map = grid_map(x, tokens);
+  const int64_t r = spec.ratio;
+  if (spec.landmarks > 0) {
+    const int64_t m = landmark_count(spec, tokens.grid);
+    const auto side = spec.sequence ? m : static_cast<int64_t>(std::lround(std::sqrt(m)));
+    return adaptively_pooled(map, side * r, spec.sequence ? 1 : side * r);
+  }
+  return spec.sequence ? padded_to_windows(map, r) : map;
+}
+
 }  // namespace
+
+Tensor window_kernel(const AttentionSpec& spec) {
+  const int64_t d = spec.head_dim(), r = spec.ratio;
+  const Tensor kernel = spec.sequence ? torch::empty({d, d, r}) : torch::empty({d, d, r, r});
+  return torch::nn::init::kaiming_uniform_(kernel, std::sqrt(5.0));
+}
+
+Landmarks pooled_windows(const Tensor& x, const Tokens& tokens, const AttentionSpec& spec,
+                         const Tensor& kernel) {
+  const int64_t r = spec.ratio, r_w = spec.sequence ? 1 : r;
+  Map map = map_for_windows(x, tokens, spec);
+  if (!kernel.defined()) {
+    const auto window_mean = [&](const Tensor& t) { return torch::avg_pool2d(t, {r, r_w}); };
+    return as_landmarks(pooled(map, window_mean), x.size(0));
+  }
+  const int64_t d = x.size(3);
+  map.cells = torch::conv2d(map.cells, kernel.reshape({d, d, r, r_w}), {}, {r, r_w});
+  if (map.real.defined()) map.real = torch::max_pool2d(map.real, {r, r_w});
+  return as_landmarks(map, x.size(0));
+}
 
 LandmarkSampler::LandmarkSampler(const AttentionSpec& spec, torch::nn::Module& owner)
     : spec_(spec) {
   if (spec.sampler != Sampler::kConv) return;
-  const int64_t d = spec.head_dim(), r = spec.ratio;
-  const Tensor kernel = spec.sequence ? torch::empty({d, d, r}) : torch::empty({d, d, r, r});
-  torch::nn::init::kaiming_uniform_(kernel, std::sqrt(5.0));
+  const int64_t d = spec.head_dim();
   convolution_ = named_module(owner, "Qlandmark_op");
-  convolution_->register_parameter("weight", kernel);
+  convolution_->register_parameter("weight", window_kernel(spec));
   norm_ = named_module(*named_module(owner, "Qnorm_act"), "0");
   norm_->register_parameter("weight", torch::ones({d}));
   norm_->register_parameter("bias", torch::zeros({d}));
@@ -115,24 +145,9 @@ Landmarks LandmarkSampler::pick(const Tensor& q, const Tokens& tokens) const {
 }
 
 Landmarks LandmarkSampler::pool(const Tensor& q, const Tokens& tokens) const {
-  const int64_t r = spec_.ratio, r_w = spec_.sequence ? 1 : r;
-  Map map = grid_map(q, tokens);
-  if (spec_.landmarks > 0) {
-    const int64_t m = landmark_count(spec_, tokens.grid);
-    const auto side = spec_.sequence ? m : static_cast<int64_t>(std::lround(std::sqrt(m)));
-    map = adaptively_pooled(map, side * r, spec_.sequence ? 1 : side * r);
-  } else if (spec_.sequence) {
-    map = padded_to_windows(map, r);
-  }
-  if (spec_.sampler == Sampler::kAvg) {
-    const auto window_mean = [&](const Tensor& t) { return torch::avg_pool2d(t, {r, r_w}); };
-    return as_landmarks(pooled(map, window_mean), q.size(0));
-  }
-  const auto weights = convolution_->named_parameters();
-  map.cells = torch::conv2d(map.cells, weights["weight"].reshape({q.size(3), q.size(3), r, r_w}),
-                            {}, {r, r_w});
-  if (map.real.defined()) map.real = torch::max_pool2d(map.real, {r, r_w});
-  Landmarks landmarks = as_landmarks(map, q.size(0));
+  if (spec_.sampler == Sampler::kAvg) return pooled_windows(q, tokens, spec_);
+  const Tensor kernel = convolution_->named_parameters()["weight"];
+  Landmarks landmarks = pooled_windows(q, tokens, spec_, kernel);
   const auto norm = norm_->named_parameters();
   landmarks.tokens = erf_gelu(
       torch::layer_norm(landmarks.tokens, {q.size(3)}, norm["weight"], norm["bias"], kNormEps));

@@ -18,6 +18,14 @@ struct Landmarks {
   torch::Tensor present;  // [B, m], false where a window holds no real token; undefined when all do
 };
 
+// What each sampling window of x [B, h, n, d] holds: its mean over real tokens, or, with a kernel
+// [d, d, r, r] (sequences: [d, d, r]), its convolution. Class tokens take no part.
+Landmarks pooled_windows(const torch::Tensor& x, const Tokens& tokens, const AttentionSpec& spec,
+                         const torch::Tensor& kernel = {});
+
+// One kernel for all heads over windows of the spec's ratio, freshly initialised.
+torch::Tensor window_kernel(const AttentionSpec& spec);
+
 class LandmarkSampler {
  public:
   // Registers the conv sampler's parameters in `owner` under their published names.

@@ -6,6 +6,7 @@
 #include "attention/inverse.h"
 #include "attention/kernel.h"
 #include "attention/landmark_mix.h"
+#include "attention/masking.h"
 #include "attention/mechanisms.h"
 #include "attention/sampler.h"
 #include "attention/torch.h"
@@ -14,12 +15,6 @@ namespace soft {
 namespace {
 
 using torch::Tensor;
-
-// A landmark without a real token takes no part: its row and column of A are those of the identity.
-Tensor with_identity_rows(const Tensor& core, const Tensor& present) {
-  const Tensor both = present.unsqueeze(-1) & present.unsqueeze(-2);  // [B, m, m]
-  return torch::where(both.unsqueeze(1), core, torch::eye(core.size(-1), core.options()));
-}
 
 Tensor symmetrically_normalised(const Tensor& inv, const Tensor& core) {
   const Tensor scale = core.sum(-1, true).rsqrt();  // D^-1/2 [B, h, m, 1]
@@ -48,12 +43,10 @@ class SoftAttention : public Attention {
 
 Tensor landmark_mix(const Heads& heads, const Landmarks& landmarks, const SoftRule& rule) {
   if (fused_applies(heads, rule.inverse)) return fused_soft(heads, landmarks, rule);
-  Tensor cross = gaussian(scaled(heads.q), landmarks.tokens);  // K1 [B, h, n, m]
-  Tensor core = gaussian_self(landmarks.tokens);               // A [B, h, m, m]
-  if (landmarks.present.defined()) {
-    cross = cross.masked_fill(landmarks.present.logical_not().unsqueeze(1).unsqueeze(1), 0);
-    core = with_identity_rows(core, landmarks.present);
-  }
+  const Tensor cross = without_masked_keys(gaussian(scaled(heads.q), landmarks.tokens),
+                                           landmarks.present);  // K1 [B, h, n, m]
+  const Tensor core =
+      with_identity_rows(gaussian_self(landmarks.tokens), landmarks.present);  // A [B, h, m, m]
   Tensor inv = inverse(core, rule.inverse);
   if (rule.norm) inv = symmetrically_normalised(inv, core);
   const Tensor gathered = torch::matmul(cross.transpose(-1, -2), heads.v);  // [B, h, m, d]

@@ -3,6 +3,7 @@
 //   L = GELU(LN(Linear(Q)))   Y = A V   A = exp(-|L_i - L_j|²/2)
 // With m = n there is nothing to route through, hence no K1 and no inverse.
 
+#include "attention/dense.h"
 #include "attention/gelu.h"
 #include "attention/kernel.h"
 #include "attention/masking.h"
@@ -27,6 +28,7 @@ class SoftDense : public Attention {
   }
 
   Tensor mix(const Heads& heads, const Tokens& tokens) override {
+    check_dense_memory(heads.q);
     const Tensor landmarks = erf_gelu(norm_(linear_(scaled(heads.q))));  // [B, h, n, d]
     const Tensor kernel = gaussian_self(landmarks);                      // [B, h, n, n]
     return torch::matmul(without_masked_keys(kernel, tokens.mask), heads.v);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "attention/dense.h"
 #include "attention/masking.h"
 #include "attention/mechanisms.h"
 #include "attention/torch.h"
@@ -16,6 +17,7 @@ class SoftmaxAttention : public Attention {
   using Attention::Attention;
 
   Tensor mix(const Heads& heads, const Tokens& tokens) override {
+    check_dense_memory(heads.q);
     const double scale = 1 / std::sqrt(static_cast<double>(heads.q.size(-1)));
     const Tensor scores =
         torch::matmul(heads.q * scale, heads.k.transpose(-1, -2));  // [B, h, n, n]

@@ -17,6 +17,10 @@ MixNeeds mix_needs(const MixShape& shape) {
       return {0, softmax_needs(shape)};
     case Mechanism::kGaussian:
     case Mechanism::kGaussianSoftmax:
+    case Mechanism::kLinformer:
+    case Mechanism::kPerformer:
+    case Mechanism::kNystromformer:
+    case Mechanism::kReformer:
       break;
   }
   fail_usage("the native engine has no attention={}; use --engine torch",

@@ -135,6 +135,12 @@ Tensor Classifier::attention_row(const Tensor& images, int stage, int layer, int
   return attention.row(heads, sequence.tokens, query + sequence.tokens.prefix);
 }
 
+void Classifier::start_step(int64_t step) {
+  for (const Stage& stage : stages_) {
+    for (const auto& layer : stage.layers) layer->attention().start_step(step);
+  }
+}
+
 void Classifier::set_drop_path(double rate, bool whole_samples) {
   std::vector<Layer*> all;
   for (const Stage& stage : stages_) {

@@ -31,6 +31,9 @@ class Classifier : public torch::nn::Module {
   // Drop rates grow linearly from 0 in the first layer to `rate` in the last.
   void set_drop_path(double rate, bool whole_samples = false);
 
+  // Before each step of training, counted from 0: mechanisms that draw at random may draw anew.
+  void start_step(int64_t step);
+
   const ModelSpec& spec() const { return spec_; }
 
  private:

@@ -5,11 +5,13 @@
 namespace soft {
 namespace {
 
+constexpr int64_t kSequenceLandmarks = 64;  // nystromformer's own number
+
 struct Count {
   int64_t params = 0;
   int64_t macs = 0;
   int64_t inverse_macs = 0;
-  int64_t buffers = 0;  // BN running statistics: stored, not trained
+  int64_t buffers = 0;  // BN's running statistics, random features: stored, not trained
 
   Count& operator+=(const Count& other) {
     params += other.params;
@@ -79,7 +81,41 @@ Count soft_mix(const AttentionSpec& spec, int64_t n, int64_t m) {
   return count;
 }
 
-Count mix(const AttentionSpec& spec, int64_t n, int64_t m) {
+// E on K and on V, scores and values over the m rows that are left. A class token is one more.
+Count linformer_mix(const AttentionSpec& spec, int64_t n, int64_t m, int64_t prefix) {
+  const int64_t d = spec.head_dim(), h = spec.heads;
+  const int64_t window = int64_t{spec.ratio} * spec.ratio;
+  Count count;
+  count.params = spec.sequence ? h * m * spec.longest : window * d * d;
+  count.macs = 2 * h * (spec.sequence ? m * n * d : m * window * d * d);
+  count.macs += 2 * h * n * (spec.sequence ? m : m + prefix) * d;
+  return count;
+}
+
+// Features of Q and K, φ(K)'V, φ(Q)·, and the row sums.
+Count performer_mix(const AttentionSpec& spec, int64_t n) {
+  const int64_t d = spec.head_dim(), r = feature_count(spec);
+  Count count;
+  count.macs = spec.heads * n * r * (4 * d + 1);
+  count.buffers = r * d;
+  return count;
+}
+
+// F, A, B; then B·V, A⁺·, F·. Each of the six steps towards A⁺ is four products.
+Count nystromformer_mix(const AttentionSpec& spec, int64_t n, int64_t m) {
+  const int64_t d = spec.head_dim(), h = spec.heads;
+  return {0, h * (4 * n * m * d + 2 * m * m * d), h * 6 * 4 * m * m * m};
+}
+
+// Hashes, then scores and values of every token with two chunks, a round at a time.
+Count reformer_mix(const AttentionSpec& spec, int64_t n) {
+  const int64_t d = spec.head_dim(), h = spec.heads, rounds = spec.hash_rounds;
+  if (n <= spec.bucket_size) return {0, 2 * h * n * n * d};
+  const int64_t hashed = n * d * bucket_count(spec, n) / 2;
+  return {0, h * rounds * (hashed + 2 * n * 2 * spec.bucket_size * d)};
+}
+
+Count mix(const AttentionSpec& spec, int64_t n, int64_t m, int64_t prefix) {
   const int64_t d = spec.head_dim();
   const int64_t dense = 2 * spec.heads * n * n * d;  // scores, then values
   switch (spec.mechanism) {
@@ -92,6 +128,14 @@ Count mix(const AttentionSpec& spec, int64_t n, int64_t m) {
     case Mechanism::kGaussian:
     case Mechanism::kGaussianSoftmax:
       return {0, dense};
+    case Mechanism::kLinformer:
+      return linformer_mix(spec, n, m, prefix);
+    case Mechanism::kPerformer:
+      return performer_mix(spec, n);
+    case Mechanism::kNystromformer:
+      return nystromformer_mix(spec, n, m);
+    case Mechanism::kReformer:
+      return reformer_mix(spec, n);
   }
   return {};
 }
@@ -100,7 +144,7 @@ Count attention(const AttentionSpec& spec, Grid grid, int64_t prefix) {
   const int64_t n = grid.size() + prefix;
   const int64_t projections = shares_query_and_key(spec.mechanism) ? 3 : 4;  // Q, (K), V, out
   Count count = projections * linear(n, spec.dim, spec.dim);
-  count += mix(spec, n, landmark_count(spec, grid));
+  count += mix(spec, n, landmark_count(spec, grid), prefix);
   const int64_t k = spec.value_kernel;
   const int64_t kernel = spec.sequence ? k : k * k;
   count += {spec.heads * kernel, grid.size() * kernel * spec.dim};
@@ -117,24 +161,56 @@ Count layer(const ModelSpec& spec, int stage, Grid grid, int64_t prefix) {
   return count;
 }
 
+// What the mechanism holds of one head besides Q, K and V.
+int64_t matrix_floats(const AttentionSpec& spec, int64_t n, int64_t m) {
+  switch (spec.mechanism) {
+    case Mechanism::kSoft:
+    case Mechanism::kSoftNorm:
+      return n * m + 2 * m * m;
+    case Mechanism::kLinformer:
+      return n * m;
+    case Mechanism::kNystromformer:
+      return 2 * n * m + 2 * m * m;
+    case Mechanism::kPerformer:
+      return 2 * n * feature_count(spec);
+    case Mechanism::kReformer:
+      return n <= spec.bucket_size ? n * n : int64_t{2} * spec.hash_rounds * n * spec.bucket_size;
+    case Mechanism::kSoftDense:
+    case Mechanism::kSoftmax:
+    case Mechanism::kGaussian:
+    case Mechanism::kGaussianSoftmax:
+      return n * n;
+  }
+  return 0;
+}
+
 // Input, Q, V (and K), and either the MLP's hidden layer or the attention's own matrices.
 int64_t layer_floats(const ModelSpec& spec, int stage, Grid grid, int64_t prefix) {
   const AttentionSpec attention = attention_of(spec, stage);
   const int64_t n = grid.size() + prefix;
   const int64_t m = landmark_count(attention, grid);
-  const int64_t matrix = m > 0 ? n * m + 2 * m * m : n * n;
   const int64_t hidden = n * spec.mlp_ratio * attention.dim;
-  const int64_t projected = 3 * n * attention.dim + attention.heads * matrix;
+  const int64_t projected =
+      3 * n * attention.dim + attention.heads * matrix_floats(attention, n, m);
   return n * attention.dim + std::max(hidden, projected);
 }
 
 }  // namespace
 
 int64_t landmark_count(const AttentionSpec& spec, Grid grid) {
-  if (!uses_landmarks(spec.mechanism)) return 0;
+  if (!shortens_keys(spec.mechanism)) return 0;
+  if (spec.sequence && spec.mechanism == Mechanism::kLinformer) return spec.projection;
+  if (spec.sequence && spec.mechanism == Mechanism::kNystromformer && spec.landmarks == 0) {
+    return std::min<int64_t>(kSequenceLandmarks, grid.size());
+  }
   if (spec.landmarks > 0) return std::min<int64_t>(spec.landmarks, grid.size());
   if (spec.sequence) return (grid.h + spec.ratio - 1) / spec.ratio;
   return (grid.h / spec.ratio) * (grid.w / spec.ratio);
+}
+
+int64_t bucket_count(const AttentionSpec& spec, int64_t tokens) {
+  const int64_t wanted = (tokens + spec.bucket_size - 1) / spec.bucket_size;
+  return wanted + wanted % 2;
 }
 
 ModelCost cost_of(const ModelSpec& spec, Grid image) {

@@ -14,7 +14,13 @@ struct Field {
   std::string_view key;
   std::function<void(ModelSpec&, std::string_view)> set;
   std::function<std::string(const ModelSpec&)> get;
+  bool later = false;  // files written before it existed lack it and mean its default
 };
+
+Field later(Field field) {
+  field.later = true;
+  return field;
+}
 
 Field int_field(std::string_view key, int ModelSpec::*member) {
   return {key,
@@ -139,6 +145,10 @@ const std::vector<Field>& fields() {
       epsilon_field(),
       switch_field("value_path", &ModelSpec::value_path),
       enum_field("stage4", &ModelSpec::stage4),
+      later(int_field("features", &ModelSpec::features)),
+      later(int_field("redraw_steps", &ModelSpec::redraw_steps)),
+      later(int_field("hash_rounds", &ModelSpec::hash_rounds)),
+      later(int_field("bucket_size", &ModelSpec::bucket_size)),
   };
   return table;
 }
@@ -191,7 +201,9 @@ ModelSpec spec_from_json(const Json& json, const std::string& what) {
   spec.family = text("family");
   try {
     for (const Field& field : fields()) {
-      if (!is_shorthand(field.key)) field.set(spec, text(std::string(field.key)));
+      const std::string key(field.key);
+      if (is_shorthand(key) || (field.later && !json.contains(key))) continue;
+      field.set(spec, text(key));
     }
     validate(spec);
   } catch (const Error& error) {

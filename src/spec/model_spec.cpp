@@ -1,9 +1,12 @@
 #include "spec/model_spec.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace soft {
 namespace {
+
+constexpr int kMostFeatures = 65'536;
 
 bool is_square(int value) {
   const int root = static_cast<int>(std::lround(std::sqrt(value)));
@@ -16,6 +19,26 @@ void check_range(std::string_view key, int value, int least, int most) {
   }
 }
 
+// Landmarks that are drawn one by one may be any number; windows on a grid are g x g.
+bool needs_square(const AttentionSpec& spec) {
+  if (spec.sequence || !shortens_keys(spec.mechanism)) return false;
+  return !uses_landmarks(spec.mechanism) || spec.sampler == Sampler::kConv ||
+         spec.sampler == Sampler::kAvg;
+}
+
+void check_rival(const AttentionSpec& spec) {
+  check_range("features", spec.features, 0, kMostFeatures);
+  if (spec.mechanism == Mechanism::kPerformer && feature_count(spec) > kMostFeatures) {
+    fail_usage("{} channels a head need {} features by default; set features=1..{}, or more heads",
+               spec.head_dim(), feature_count(spec), kMostFeatures);
+  }
+  check_range("redraw_steps", spec.redraw_steps, 0, 1'000'000'000);
+  check_range("hash_rounds", spec.hash_rounds, 1, 64);
+  check_range("bucket_size", spec.bucket_size, 2, 65'536);
+  check_range("projection", spec.projection, 1, 65'536);
+  check_range("longest", spec.longest, 1, 1 << 24);
+}
+
 bool is_last_of_pyramid(const ModelSpec& spec, int stage) { return spec.pyramid && stage == 3; }
 
 }  // namespace
@@ -24,7 +47,22 @@ bool uses_landmarks(Mechanism mechanism) {
   return mechanism == Mechanism::kSoft || mechanism == Mechanism::kSoftNorm;
 }
 
-bool shares_query_and_key(Mechanism mechanism) { return mechanism != Mechanism::kSoftmax; }
+bool shortens_keys(Mechanism mechanism) {
+  return uses_landmarks(mechanism) || mechanism == Mechanism::kLinformer ||
+         mechanism == Mechanism::kNystromformer;
+}
+
+bool shares_query_and_key(Mechanism mechanism) {
+  return mechanism != Mechanism::kSoftmax && mechanism != Mechanism::kLinformer &&
+         mechanism != Mechanism::kPerformer && mechanism != Mechanism::kNystromformer;
+}
+
+int feature_count(const AttentionSpec& spec) {
+  if (spec.features > 0) return spec.features;
+  if (spec.sequence) return 256;
+  const int d = spec.head_dim();
+  return std::max(1, static_cast<int>(d * std::log(d)));
+}
 
 Inverse default_inverse(Mechanism mechanism) {
   return mechanism == Mechanism::kSoftNorm ? Inverse::kNewtonAdaptive : Inverse::kNewton;
@@ -54,6 +92,10 @@ AttentionSpec attention_of(const ModelSpec& spec, int stage) {
   attention.inverse_grad = spec.inverse_grad;
   attention.newton_steps = spec.newton_steps;
   attention.epsilon = spec.epsilon;
+  attention.features = spec.features;
+  attention.redraw_steps = spec.redraw_steps;
+  attention.hash_rounds = spec.hash_rounds;
+  attention.bucket_size = spec.bucket_size;
   attention.names = layer_of(spec, stage);
   if (is_last_of_pyramid(spec, stage)) {
     const bool softmax = spec.stage4 == Stage4::kSoftmax;
@@ -99,12 +141,14 @@ void validate(const AttentionSpec& spec) {
     fail_usage("epsilon={} must lie in 0..1", spec.epsilon);
   }
   check_range("landmarks", spec.landmarks, 0, 65'536);
-  const bool pooled = spec.sampler == Sampler::kConv || spec.sampler == Sampler::kAvg;
-  if (uses_landmarks(spec.mechanism) && pooled && !spec.sequence && !is_square(spec.landmarks)) {
+  if (needs_square(spec) && !is_square(spec.landmarks)) {
     const int root = static_cast<int>(std::lround(std::sqrt(spec.landmarks)));
-    fail_usage("landmarks={} is not a square; on a 2-D grid sampler={} needs g*g, e.g. {}",
-               spec.landmarks, name_of(spec.sampler), root * root);
+    const bool sampled = uses_landmarks(spec.mechanism);
+    fail_usage("landmarks={} is not a square; on a 2-D grid {}={} needs g*g, e.g. {}",
+               spec.landmarks, sampled ? "sampler" : "attention",
+               sampled ? name_of(spec.sampler) : name_of(spec.mechanism), root * root);
   }
+  check_rival(spec);
   if (uses_landmarks(spec.mechanism) && spec.inverse == Inverse::kExact &&
       spec.inverse_grad == InverseGrad::kUnrolled) {
     fail_usage("inverse=exact has no steps to unroll; use inverse_grad=one-shot");
@@ -148,7 +192,7 @@ void check_image(const ModelSpec& spec, Grid image, Fault blame) {
     if (grid.size() < 1)
       refuse(fmt::format("leaves no token in stage {}; use a larger one", s + 1));
     const AttentionSpec attention = attention_of(spec, s);
-    if (!uses_landmarks(attention.mechanism)) continue;
+    if (!shortens_keys(attention.mechanism)) continue;
     if (attention.landmarks > grid.size()) {
       refuse(
           fmt::format("has {} tokens in stage {}, fewer than landmarks={}; use fewer landmarks "

@@ -53,6 +53,10 @@ struct ModelSpec {
   int newton_steps = 20;
   double epsilon = 0.01;  // what `newton` and `exact` add to A's diagonal
   bool value_path = true;
+  int features = 0;         // performer: random features; 0: floor(d ln d)
+  int redraw_steps = 1000;  // performer: training steps between two draws; 0: never
+  int hash_rounds = 4;      // reformer: independent hashes, whose results are combined
+  int bucket_size = 64;     // reformer: tokens of a chunk, which sees itself and the one before
   Stage4 stage4 = Stage4::kSoftmax;
 };
 
@@ -69,7 +73,13 @@ struct AttentionSpec {
   InverseGrad inverse_grad = InverseGrad::kOneShot;
   int newton_steps = 20;
   double epsilon = 0.01;
+  int features = 0;
+  int redraw_steps = 1000;
+  int hash_rounds = 4;
+  int bucket_size = 64;
   bool sequence = false;               // 1-D: samplers and value path slide along one axis
+  int projection = 256;                // linformer on sequences: rows that K and V shrink to
+  int longest = 4096;                  // linformer on sequences: tokens its projection is made for
   LayerForm names = LayerForm::kPost;  // published parameter names of SOFT (W_q …) or ViT (q, kv …)
 
   int head_dim() const { return dim / heads; }
@@ -77,6 +87,9 @@ struct AttentionSpec {
 
 constexpr int kSmallestSide = 32;     // pixels; below this a pyramid runs out of grid
 constexpr int kLargestSide = 16'384;  // pixels; keeps the counts of the cost model in 64 bits
+
+// Performer's random features as files name them; drawn, neither learned nor averaged.
+constexpr std::string_view kFeaturesName = "omega";
 
 // ---- The table of models (spec/table.cpp)
 std::vector<std::string_view> model_names();
@@ -87,9 +100,11 @@ int base_head_dim();                          // 32 throughout the SOFT family
 AttentionSpec attention_of(const ModelSpec& spec, int stage);  // stage counts from 0
 LayerForm layer_of(const ModelSpec& spec, int stage);
 bool has_class_token(const ModelSpec& spec, int stage);
-bool uses_landmarks(Mechanism mechanism);
+bool uses_landmarks(Mechanism mechanism);  // soft and soft-norm
+bool shortens_keys(Mechanism mechanism);   // these, and the rivals that pool or project K
 bool shares_query_and_key(Mechanism mechanism);
 Inverse default_inverse(Mechanism mechanism);
+int feature_count(const AttentionSpec& spec);  // performer's random features
 Grid stage_grid(const ModelSpec& spec, int stage,
                 Grid image);  // tokens per side, class token aside
 

@@ -12,8 +12,9 @@ namespace soft {
 using Names = std::vector<std::string_view>;
 
 const Names& names_of(Mechanism) {
-  static const Names names{"soft",    "soft-norm", "soft-dense",
-                           "softmax", "gaussian",  "gaussian-softmax"};
+  static const Names names{"soft",          "soft-norm",        "soft-dense", "softmax",
+                           "gaussian",      "gaussian-softmax", "linformer",  "performer",
+                           "nystromformer", "reformer"};
   return names;
 }
 

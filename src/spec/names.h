@@ -14,6 +14,10 @@ enum class Mechanism {
   kSoftmax,          // softmax(QK'/sqrt d) V
   kGaussian,         // the exact Gaussian kernel of the appendix
   kGaussianSoftmax,  // the same with a row softmax on top
+  kLinformer,        // softmax over K and V projected to a fixed number of rows
+  kPerformer,        // softmax through positive random features
+  kNystromformer,    // softmax through landmarks of Q and K
+  kReformer,         // softmax within buckets of similar tokens, Q and K shared
 };
 
 enum class Sampler { kConv, kAvg, kRandom, kBiased };

@@ -1,8 +1,10 @@
 #include "train/optimizer.h"
 
 #include <cmath>
+#include <map>
 
 #include "attention/torch.h"
+#include "spec/model_spec.h"
 
 namespace soft {
 
@@ -68,20 +70,34 @@ double clip_gradients(const std::vector<Tensor>& gradients, double limit) {
   return norm;
 }
 
+namespace {
+
+std::map<std::string, Tensor> collect(torch::nn::Module& model) {
+  std::map<std::string, Tensor> tensors;
+  for (const auto& item : model.named_parameters()) tensors[item.key()] = item.value();
+  for (const auto& item : model.named_buffers()) {
+    if (item.value().is_floating_point()) tensors[item.key()] = item.value();
+  }
+  return tensors;
+}
+
+// Random features: the mean of two draws would be neither.
+bool is_drawn(const std::string& name) {
+  const std::string last = "." + std::string(kFeaturesName);
+  return name.size() > last.size() &&
+         name.compare(name.size() - last.size(), last.size(), last) == 0;
+}
+
+}  // namespace
+
 Ema::Ema(torch::nn::Module& average, torch::nn::Module& source, const Recipe& recipe)
     : decay_(recipe.ema_decay), warmup_(recipe.ema_warmup) {
-  const auto collect = [](torch::nn::Module& model) {
-    std::vector<Tensor> tensors = model.parameters();
-    for (const Tensor& buffer : model.buffers()) {
-      if (buffer.is_floating_point()) tensors.push_back(buffer);
-    }
-    return tensors;
-  };
-  const auto averages = collect(average), sources = collect(source);
+  const auto sources = collect(source);
   const torch::NoGradGuard no_grad;
-  for (size_t i = 0; i < averages.size(); ++i) {
-    averages[i].copy_(sources[i]);
-    pairs_.emplace_back(averages[i], sources[i]);
+  for (auto& [name, tensor] : collect(average)) {
+    const Tensor& from = sources.at(name);
+    tensor.copy_(from);
+    (is_drawn(name) ? copied_ : pairs_).emplace_back(tensor, from);
   }
 }
 
@@ -94,6 +110,7 @@ void Ema::update(int64_t step) {
   const torch::NoGradGuard no_grad;
   const double keep = decay_at(step);
   for (auto& [average, source] : pairs_) average.lerp_(source, 1 - keep);
+  for (auto& [copy, source] : copied_) copy.copy_(source);
 }
 
 }  // namespace soft

@@ -54,7 +54,9 @@ class Ema {
  private:
   double decay_;
   bool warmup_;
-  std::vector<std::pair<torch::Tensor, torch::Tensor>> pairs_;  // average, source
+  using Pairs = std::vector<std::pair<torch::Tensor, torch::Tensor>>;  // average, source
+  Pairs pairs_;
+  Pairs copied_;  // random features, which are drawn and have no average
 };
 
 }  // namespace soft

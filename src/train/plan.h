@@ -4,8 +4,8 @@
 
 #include "data/dataset.h"
 #include "train/recipe.h"
-#include "wing/training.h"
 #include "weights/weights.h"
+#include "wing/training.h"
 
 namespace soft {
 

@@ -158,7 +158,10 @@ bool Trainer::train_epoch() {
 
 void Trainer::train_batch(const Batch& batch) {
   const int accumulate = plan_.run.recipe.accumulate;
-  if (at_.batch % accumulate == 0) optimizer_->zero_grad();
+  if (at_.batch % accumulate == 0) {
+    optimizer_->zero_grad();
+    model_->start_step(at_.step);
+  }
   const Tensor loss = soft_cross_entropy(model_->forward(pixels_of(batch)), targets_of(batch));
   const double value = loss.item<double>();
   (loss / accumulate).backward();

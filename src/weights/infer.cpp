@@ -60,13 +60,31 @@ std::string mixer_prefix(const ModelSpec& spec, int stage) {
   return fmt::format("block{}.0.{}.attn.", stage + 1, post ? "att.mha" : "attn");
 }
 
+// Mechanisms with keys of their own. Nyströmformer's tensors are softmax's, except that an ordinary
+// ViT block has no value path.
+void read_rival(ModelSpec& spec, const Shapes& shapes, Assumptions& assumed) {
+  const std::string mixer = mixer_prefix(spec, 0), omega = mixer + std::string(kFeaturesName);
+  spec.attention = Mechanism::kSoftmax;
+  if (shapes.has(mixer + "E")) {
+    spec.attention = Mechanism::kLinformer;
+  } else if (shapes.has(omega)) {
+    spec.attention = Mechanism::kPerformer;
+    spec.stages[0].heads = spec.stages[0].dim / shapes.side(omega, 1);
+    const int features = shapes.side(omega, 0);
+    if (features != feature_count(attention_of(spec, 0))) spec.features = features;
+  } else if (layer_of(spec, 0) == LayerForm::kPre && shapes.has(mixer + "conv.weight")) {
+    spec.attention = Mechanism::kNystromformer;
+    assumed.push_back("attention=nystromformer");
+  }
+}
+
 void read_mechanism(ModelSpec& spec, const Shapes& shapes, Assumptions& assumed) {
   if (spec.pyramid) spec.stage4 = shapes.pre_norm(3) ? Stage4::kSoftmax : Stage4::kSoft;
   const std::string landmark = mixer_prefix(spec, 0) + "Qlandmark_op.weight";
   const bool own_key =
       shapes.has("block1.0.att.mha.W_k.weight") || shapes.has("block1.0.attn.kv.weight");
   if (own_key) {
-    spec.attention = Mechanism::kSoftmax;
+    read_rival(spec, shapes, assumed);
   } else if (!shapes.has(landmark)) {
     spec.attention = Mechanism::kSoft;
     spec.sampler = Sampler::kAvg;
@@ -81,10 +99,14 @@ void read_stage(ModelSpec& spec, const Shapes& shapes, int stage, Assumptions& a
   const Mechanism mechanism = attention_of(spec, stage).mechanism;
   const std::string landmark = mixer_prefix(spec, stage) + "Qlandmark_op.weight";
   const std::string conv = mixer_prefix(spec, stage) + "conv.weight";
-  if (shapes.has(landmark)) row.heads = row.dim / shapes.side(landmark, 0);
-  if (uses_landmarks(mechanism)) {
-    if (shapes.has(landmark)) {
-      row.ratio = shapes.side(landmark, 2);
+  const std::string omega = mixer_prefix(spec, stage) + std::string(kFeaturesName);
+  const std::string e = mixer_prefix(spec, stage) + "E";
+  const std::string& kernel = mechanism == Mechanism::kLinformer ? e : landmark;
+  if (shapes.has(kernel)) row.heads = row.dim / shapes.side(kernel, 0);
+  if (shapes.has(omega)) row.heads = row.dim / shapes.side(omega, 1);
+  if (shortens_keys(mechanism)) {
+    if (shapes.has(kernel)) {
+      row.ratio = shapes.side(kernel, 2);
     } else {
       assumed.push_back(fmt::format("ratio {} in stage {}", row.ratio, stage + 1));
     }
@@ -95,7 +117,7 @@ void read_stage(ModelSpec& spec, const Shapes& shapes, int stage, Assumptions& a
   } else if (spec.value_path && layer_of(spec, stage) == LayerForm::kPost) {
     row.value_kernel = 0;
   }
-  const bool heads_hidden = !shapes.has(conv) && !shapes.has(landmark);
+  const bool heads_hidden = !shapes.has(conv) && !shapes.has(kernel) && !shapes.has(omega);
   if (heads_hidden && spec.name == "custom") {
     assumed.push_back(fmt::format("{} heads in stage {}", row.heads, stage + 1));
   }

@@ -67,7 +67,17 @@ std::vector<int64_t> window(const AttentionSpec& attention, int64_t out, int64_t
   return {out, in, side, side};
 }
 
-// What the mechanism itself learns: the landmark sampler and the value path.
+// Linformer's E: rows over a whole sequence, or a convolution whose stride is its side.
+void add_projection(Layout& layout, const AttentionSpec& attention, const std::string& prefix) {
+  const int64_t d = attention.head_dim(), r = attention.ratio;
+  if (attention.sequence) {
+    layout.add(prefix + "E", {attention.heads, attention.projection, attention.longest});
+  } else {
+    layout.add(prefix + "E", {d, d, r, r});
+  }
+}
+
+// What the mechanism itself learns or draws, and the value path.
 void add_mixer(Layout& layout, const AttentionSpec& attention, const std::string& prefix) {
   const int64_t d = attention.head_dim();
   const bool dense = attention.mechanism == Mechanism::kSoftDense;
@@ -77,6 +87,10 @@ void add_mixer(Layout& layout, const AttentionSpec& attention, const std::string
     layout.add(prefix + "Qlandmark_op.weight", window(attention, d, d, attention.ratio));
   }
   if (dense || sampled) layout.norm(prefix + "Qnorm_act.0", d);
+  if (attention.mechanism == Mechanism::kLinformer) add_projection(layout, attention, prefix);
+  if (attention.mechanism == Mechanism::kPerformer) {
+    layout.add(prefix + std::string(kFeaturesName), {feature_count(attention), d}, false);
+  }
   if (attention.value_kernel > 0) {
     layout.add(prefix + "conv.weight",
                window(attention, attention.heads, 1, attention.value_kernel));

@@ -1,9 +1,9 @@
 // Weights that nobody trained: what a new model starts with, drawn without LibTorch.
-#include "base/random.h"
-
 #include <cmath>
 
+#include "base/orthogonal.h"
 #include "base/parallel.h"
+#include "base/random.h"
 #include "weights/weights.h"
 
 namespace soft {
@@ -25,6 +25,9 @@ void draw(const std::vector<int64_t>& shape, Random random, std::vector<float>& 
 }
 
 std::vector<float> first_values(const TensorShape& tensor, int64_t elements, Random random) {
+  if (ends_with(tensor.name, "." + std::string(kFeaturesName))) {
+    return orthogonal_gaussians(tensor.shape[0], tensor.shape[1], random);
+  }
   const bool vector = tensor.shape.size() == 1;
   const bool ones = vector && (ends_with(tensor.name, ".weight") ||
                                ends_with(tensor.name, ".running_var"));  // of a norm

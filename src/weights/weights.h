@@ -75,7 +75,7 @@ Card infer_card(const Weights& weights);
 struct TensorShape {
   std::string name;
   std::vector<int64_t> shape;
-  bool trained = true;  // false for BN's running statistics
+  bool trained = true;  // false for BN's running statistics and random features
 };
 std::vector<TensorShape> tensors_of(const ModelSpec& spec);
 

@@ -32,10 +32,10 @@ AttentionSpec small_spec(Mechanism mechanism, bool sequence) {
 }
 
 std::string case_name(const AttentionSpec& spec, bool masked) {
-  std::string name =
-      fmt::format("{}_{}_{}_{}_{}_{}", name_of(spec.mechanism), name_of(spec.sampler),
-                  name_of(spec.inverse), spec.sequence ? "1d" : "2d",
-                  spec.landmarks > 0 ? "fixed" : "ratio", masked ? "mask" : "nomask");
+  const char* few = spec.bucket_size == 4 ? "chunks" : spec.landmarks > 0 ? "fixed" : "ratio";
+  std::string name = fmt::format("{}_{}_{}_{}_{}_{}", name_of(spec.mechanism),
+                                 name_of(spec.sampler), name_of(spec.inverse),
+                                 spec.sequence ? "1d" : "2d", few, masked ? "mask" : "nomask");
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
@@ -50,6 +50,11 @@ std::vector<Case> all_cases() {
       AttentionSpec spec = small_spec(static_cast<Mechanism>(mechanism), sequence);
       if (!uses_landmarks(spec.mechanism)) {
         add(spec);
+        spec.landmarks = 4;
+        if (shortens_keys(spec.mechanism)) add(spec);
+        spec.landmarks = 0;
+        spec.bucket_size = 4;  // six or nine chunks instead of one
+        if (spec.mechanism == Mechanism::kReformer) add(spec);
         continue;
       }
       for (size_t sampler = 0; sampler < names_of(Sampler{}).size(); ++sampler) {
@@ -167,6 +172,16 @@ TEST_P(EveryAttention, IgnoresWhatItMasks) {
   const Tensor y = attention_->attend(heads_, tokens_);
   EXPECT_TRUE(torch::equal(attention_->attend(other, tokens_), y));
   EXPECT_TRUE(torch::equal(y.masked_fill(padding.logical_not(), 0), torch::zeros_like(y)));
+}
+
+TEST_P(EveryAttention, TakesAClassTokenThatIsBothQueryAndKey) {
+  if (GetParam().masked || GetParam().spec.sequence) return;  // pictures have class tokens
+  Tokens tokens = tokens_;
+  tokens.prefix = 1;
+  const Tensor x = torch::randn({kBatch, tokens.count(), GetParam().spec.dim}, torch::kFloat64);
+  EXPECT_TRUE(all_finite(attention_->forward(x, tokens)));
+  const Tensor row = attention_->row(attention_->project(x), tokens, 0);
+  EXPECT_EQ(row.sizes(), at::IntArrayRef({kBatch, GetParam().spec.heads, tokens.count()}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cross, EveryAttention, testing::ValuesIn(all_cases()),

@@ -136,6 +136,60 @@ TEST(GoldenAttention, SoftmaxEqualsTheReferenceWithAndWithoutMask) {
             1e-4);
 }
 
+// Rivals on the reference's q, k and v, with the reference's own projections.
+class GoldenRival : public testing::Test {
+ protected:
+  Tensor mixed(AttentionSpec spec, const std::string& projection = "") {
+    spec.sequence = true;
+    const auto attention = make_attention(spec);
+    const torch::NoGradGuard no_grad;
+    if (spec.mechanism == Mechanism::kLinformer) {
+      attention->named_parameters()["attn.E"].copy_(golden_.at(projection));
+    } else if (!projection.empty()) {
+      attention->named_buffers()["attn.omega"].copy_(golden_.at(projection));
+    }
+    return attention->attend({golden_.at("q"), golden_.at("k"), golden_.at("v")},
+                             grid_tokens(128, 1));
+  }
+
+  static AttentionSpec spec_of(Mechanism mechanism) {
+    AttentionSpec spec = soft_spec(2, 1, 0);
+    spec.mechanism = mechanism;
+    return spec;
+  }
+
+  const Tensors golden_ = golden_tensors("rivals.safetensors");
+};
+
+TEST_F(GoldenRival, LinformerEqualsTheReference) {
+  AttentionSpec spec = spec_of(Mechanism::kLinformer);
+  spec.projection = 16;
+  spec.longest = 128;
+  EXPECT_LT(relative_error(mixed(spec, "linformer_e"), golden_.at("linformer")), 1e-4);
+}
+
+TEST_F(GoldenRival, PerformerEqualsTheReference) {
+  AttentionSpec spec = spec_of(Mechanism::kPerformer);
+  spec.features = 110;
+  EXPECT_LT(relative_error(mixed(spec, "performer_w"), golden_.at("performer")), 1e-4);
+}
+
+TEST_F(GoldenRival, NystromformerEqualsTheReference) {
+  AttentionSpec spec = spec_of(Mechanism::kNystromformer);
+  spec.landmarks = 16;
+  EXPECT_LT(relative_error(mixed(spec), golden_.at("nystrom_m16")), 1e-4);
+}
+
+TEST_F(GoldenRival, ReformerWithOneBucketEqualsTheReference) {
+  AttentionSpec spec = spec_of(Mechanism::kReformer);
+  spec.bucket_size = 128;
+  const auto attention = make_attention(spec);
+  const Heads heads{golden_.at("q"), golden_.at("q"), golden_.at("v")};
+  EXPECT_LT(
+      relative_error(attention->mix(heads, grid_tokens(128, 1)), golden_.at("reformer_one_bucket")),
+      1e-4);
+}
+
 class GoldenInverse : public testing::TestWithParam<int> {};
 
 TEST_P(GoldenInverse, EqualsTheReferenceInDoublePrecision) {

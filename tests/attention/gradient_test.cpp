@@ -24,6 +24,7 @@ AttentionSpec spec_of(const Case& c) {
   spec.dim = 16;
   spec.ratio = 2;
   spec.value_kernel = 3;
+  spec.bucket_size = 4;
   spec.inverse = default_inverse(c.mechanism);
   return spec;
 }
@@ -95,7 +96,15 @@ INSTANTIATE_TEST_SUITE_P(Converged, Gradient,
                                          Case{Mechanism::kSoftDense, Sampler::kConv, false},
                                          Case{Mechanism::kSoftmax, Sampler::kConv, false},
                                          Case{Mechanism::kGaussian, Sampler::kConv, false},
-                                         Case{Mechanism::kGaussianSoftmax, Sampler::kConv, true}));
+                                         Case{Mechanism::kGaussianSoftmax, Sampler::kConv, true},
+                                         Case{Mechanism::kLinformer, Sampler::kConv, false},
+                                         Case{Mechanism::kLinformer, Sampler::kConv, true},
+                                         Case{Mechanism::kPerformer, Sampler::kConv, false},
+                                         Case{Mechanism::kPerformer, Sampler::kConv, true},
+                                         Case{Mechanism::kNystromformer, Sampler::kConv, false},
+                                         Case{Mechanism::kNystromformer, Sampler::kConv, true},
+                                         Case{Mechanism::kReformer, Sampler::kConv, false},
+                                         Case{Mechanism::kReformer, Sampler::kConv, true}));
 
 // Far from convergence one-shot and unrolled differ; the unrolled gradient is the true derivative
 // there.

@@ -16,6 +16,7 @@ AttentionSpec sequence_spec(Mechanism mechanism, Sampler sampler, int landmarks)
   spec.dim = 64;
   spec.ratio = 4;
   spec.value_kernel = 5;
+  spec.bucket_size = 8;
   spec.sequence = true;
   spec.inverse = default_inverse(mechanism);
   return spec;
@@ -89,8 +90,12 @@ INSTANTIATE_TEST_SUITE_P(Sequences, Padding,
                                          std::tuple{Mechanism::kSoftDense, Sampler::kConv, 0},
                                          std::tuple{Mechanism::kSoftmax, Sampler::kConv, 0},
                                          std::tuple{Mechanism::kGaussian, Sampler::kConv, 0},
-                                         std::tuple{Mechanism::kGaussianSoftmax, Sampler::kConv,
-                                                    0}));
+                                         std::tuple{Mechanism::kGaussianSoftmax, Sampler::kConv, 0},
+                                         std::tuple{Mechanism::kLinformer, Sampler::kConv, 0},
+                                         std::tuple{Mechanism::kPerformer, Sampler::kConv, 0},
+                                         std::tuple{Mechanism::kNystromformer, Sampler::kConv, 0},
+                                         std::tuple{Mechanism::kNystromformer, Sampler::kConv, 8},
+                                         std::tuple{Mechanism::kReformer, Sampler::kConv, 0}));
 
 TEST(Mask, OfTheWrongShapeIsRefused) {
   const auto attention = make_attention(sequence_spec(Mechanism::kSoft, Sampler::kConv, 0));

@@ -49,8 +49,10 @@ TEST(EngineRefusal, OfFeaturesAndRowsComesBeforeTheirMemory) {
 }
 
 TEST(EngineRefusal, OfOtherMechanismsNamesTheTorchEngine) {
-  for (const char* setting : {"attention=softmax", "attention=gaussian",
-                              "attention=gaussian-softmax", "sampler=random"}) {
+  for (const char* setting :
+       {"attention=softmax", "attention=gaussian", "attention=gaussian-softmax",
+        "attention=linformer", "attention=performer", "attention=nystromformer",
+        "attention=reformer", "sampler=random"}) {
     ModelSpec spec = find_model("soft-nano");
     apply_setting(spec, setting);
     EXPECT_THAT(native_obstacle(spec), HasSubstr("native engine")) << setting;

@@ -17,6 +17,54 @@ ModelSpec changed(const char* model, std::initializer_list<const char*> settings
 
 ModelCost cost(const ModelSpec& spec) { return cost_of(spec, {spec.image_size, spec.image_size}); }
 
+struct Rival {
+  const char* attention;
+  double gmacs;
+  double gmacs_with_inverse;
+};
+
+// In soft-tiny's frame at 224 pixels, as the paper's Table 1 compares them.
+TEST(Cost, EveryMechanismOfTable1HasItsKnownMacsAndThirteenMillionParameters) {
+  for (const Rival& rival :
+       {Rival{"soft", 1.93, 2.12}, Rival{"softmax", 3.56, 3.56}, Rival{"linformer", 2.01, 2.01},
+        Rival{"performer", 2.17, 2.17}, Rival{"nystromformer", 2.04, 2.15}}) {
+    ModelSpec spec = find_model("soft-tiny");
+    set_field(spec, "attention", rival.attention);
+    const ModelCost whole = cost(spec);
+    const double with_inverse = 1e-9 * static_cast<double>(whole.macs_with_inverse);
+    EXPECT_NEAR(whole.gmacs() / rival.gmacs, 1, 0.01) << rival.attention;
+    EXPECT_NEAR(with_inverse / rival.gmacs_with_inverse, 1, 0.01) << rival.attention;
+    EXPECT_EQ(whole.params / 1'000'000, 13) << rival.attention;
+  }
+}
+
+TEST(Cost, RivalsWithAFixedNumberOfKeysGrowLinearlyWithTheTokens) {
+  for (const char* rival : {"linformer", "performer", "nystromformer", "reformer"}) {
+    const ModelSpec spec =
+        changed("vit-small-384x12", {fmt::format("attention={}", rival).c_str(), "landmarks=49"});
+    const auto macs = [&](int64_t side) {
+      return static_cast<double>(cost_of(spec, {side, side}).macs);
+    };
+    const double exponent = std::log(macs(1792) / macs(896)) / std::log(4.0);
+    const bool hashes = std::string_view(rival) == "reformer";  // more tokens, more buckets
+    EXPECT_NEAR(exponent, 1, hashes ? 0.1 : 0.01) << rival;
+  }
+}
+
+TEST(Cost, RandomFeaturesAreStoredButNotTrained) {
+  const ModelCost performer = cost(changed("soft-tiny", {"attention=performer", "features=64"}));
+  const ModelCost softmax = cost(changed("soft-tiny", {"attention=softmax"}));
+  EXPECT_EQ(performer.params, softmax.params);
+  EXPECT_EQ(performer.weight_bytes - softmax.weight_bytes, 4 * (1 + 2 + 3) * 64 * 32);
+}
+
+TEST(Cost, BucketsAreEvenInNumber) {
+  AttentionSpec spec;
+  for (const auto& [tokens, buckets] : {std::pair{65, 2}, {128, 2}, {129, 4}, {3136, 50}}) {
+    EXPECT_EQ(bucket_count(spec, tokens), buckets) << tokens;
+  }
+}
+
 TEST(Cost, TheWholeIsTheSumOfItsParts) {
   for (std::string_view name : model_names()) {
     const ModelCost whole = cost(find_model(name));

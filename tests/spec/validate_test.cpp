@@ -57,6 +57,21 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"soft-tiny", {"image_size=31"}, "image_size=31"},
         Refusal{"soft-tiny", {"image_size=1000000"}, "image_size=1000000"},
         Refusal{"soft-tiny", {"overlap=off", "image_size=32", "stem_strides=4,4,4"}, "no token"},
+        Refusal{"soft-tiny",
+                {"attention=nystromformer", "landmarks=50"},
+                "attention=nystromformer needs g*g, e.g. 49"},
+        Refusal{
+            "soft-tiny", {"attention=nystromformer", "landmarks=400"}, "fewer than landmarks=400"},
+        Refusal{"soft-tiny", {"attention=linformer", "landmarks=400"}, "fewer than landmarks=400"},
+        Refusal{"soft-tiny", {"attention=linformer", "ratios=64,4,2,1"}, "64x64 sampling window"},
+        Refusal{"soft-tiny", {"attention=performer", "features=-1"}, "features=-1"},
+        Refusal{"soft-tiny", {"attention=performer", "features=100000"}, "features=100000"},
+        Refusal{"soft-tiny", {"attention=performer", "redraw_steps=-5"}, "redraw_steps=-5"},
+        Refusal{"soft-tiny",
+                {"attention=performer", "dims=64,128,16384,512", "heads=2,4,1,16"},
+                "features by default"},
+        Refusal{"soft-tiny", {"attention=reformer", "hash_rounds=0"}, "hash_rounds=0"},
+        Refusal{"soft-tiny", {"attention=reformer", "bucket_size=1"}, "bucket_size=1"},
         Refusal{"deit-small", {"patch=0"}, "patch=0"},
         Refusal{"deit-small", {"patch=225"}, "no token"}));
 

@@ -3,50 +3,19 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "support/tensors.h"
+#include "train/little_run.h"
 
 namespace soft {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A model and a set small enough to train in a second.
-TrainRequest little_run(const std::string& folder) {
-  TrainRequest request;
-  request.data = "shapes";
-  request.model = "soft-nano";
-  request.recipe = "small";
-  request.settings = {"dims=32,32,32,32", "heads=1,1,1,1", "depths=1,1,1,1", "drop_path=0.1",
-                      "stem_dim=8"};
-  request.epochs = 2;
-  request.batch = 16;
-  request.limit_train = 64;
-  request.limit_val = 32;
-  request.out = folder;
-  return request;
-}
-
-TrainOutcome train(const TrainRequest& request, TrainEvents events = {}) {
-  return Trainer(make_plan(resolve(request)), request, std::move(events)).run();
-}
-
-// The bytes of all tensors of the newest state: weights, EMA, optimizer and random generator.
-std::string fingerprint(const std::string& folder) {
-  const auto state = StateFolder(folder + "/state").load();
-  std::string bytes;
-  for (const auto& [name, tensor] : state->tensors) {
-    bytes += name;
-    bytes.append(static_cast<const char*>(tensor.data_ptr()), tensor.nbytes());
-  }
-  return bytes;
-}
-
-class TrainerTest : public testing::Test {
- protected:
-  TrainerTest() { at::set_num_threads(1); }
-  ~TrainerTest() override { at::set_num_threads(2); }
-  test::TemporaryFolder folder_;
-};
+using test::fingerprint;
+using test::little_run;
+using test::resume;
+using test::train;
+using test::train_until;
+using test::TrainerTest;
 
 TEST_F(TrainerTest, WritesWeightsLogRecipeAndState) {
   const TrainOutcome outcome = train(little_run(folder_.path("run")));
@@ -73,15 +42,8 @@ TEST_F(TrainerTest, ResumedAfterAnyStepEqualsTheUninterruptedRunBitForBit) {
   train(little_run(folder_.path("whole")));
   for (int stop_after : {1, 3, 4, 6}) {
     const std::string folder = folder_.path("cut" + std::to_string(stop_after));
-    int steps = 0;
-    TrainEvents events;
-    events.should_stop = [&] { return ++steps >= stop_after; };
-    EXPECT_TRUE(train(little_run(folder), events).interrupted);
-    TrainRequest resume;
-    resume.out = folder;
-    resume.resume = true;
-    const TrainOutcome outcome = train(resume);
-    EXPECT_EQ(outcome.rows.size(), 2);
+    EXPECT_TRUE(train_until(little_run(folder), stop_after).interrupted);
+    EXPECT_EQ(resume(folder).rows.size(), 2);
     EXPECT_EQ(fingerprint(folder), fingerprint(folder_.path("whole"))) << stop_after;
   }
 }
@@ -91,30 +53,24 @@ TEST_F(TrainerTest, FallsBackToTheOlderStateWhenTheNewestIsDamaged) {
   const std::string folder = folder_.path("damaged");
   TrainRequest request = little_run(folder);
   request.save_steps = 2;
-  int steps = 0;
-  TrainEvents events;
-  events.should_stop = [&] { return ++steps >= 6; };
-  train(request, events);
+  train_until(request, 6);
   const std::string newest = StateFolder(folder + "/state").newest();
   std::string bytes = test::read_file(newest);
   bytes[bytes.size() - 5] ^= 1;
   test::write_file(newest, bytes);
-  TrainRequest resume;
-  resume.out = folder;
-  resume.resume = true;
-  train(resume);
+  resume(folder);
   EXPECT_EQ(fingerprint(folder), fingerprint(folder_.path("whole")));
 }
 
 TEST_F(TrainerTest, RefusesToResumeWithAChangedRecipeUnlessTold) {
   train(little_run(folder_.path("run")));
-  TrainRequest resume;
-  resume.out = folder_.path("run");
-  resume.resume = true;
-  resume.epochs = 3;
-  EXPECT_THAT(test::error_of([&] { train(resume); }), testing::HasSubstr("recipe.epochs"));
-  resume.allow_change = true;
-  EXPECT_EQ(train(resume).rows.size(), 3);
+  TrainRequest longer;
+  longer.out = folder_.path("run");
+  longer.resume = true;
+  longer.epochs = 3;
+  EXPECT_THAT(test::error_of([&] { train(longer); }), testing::HasSubstr("recipe.epochs"));
+  longer.allow_change = true;
+  EXPECT_EQ(train(longer).rows.size(), 3);
 }
 
 TEST_F(TrainerTest, RunsAStoredRecipeAgain) {
