@@ -3,6 +3,7 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(Boost 1.81 REQUIRED)  # Beast and Asio: headers only
 find_package(hwy REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)

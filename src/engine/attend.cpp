@@ -63,11 +63,13 @@ AttendResult attend(const Packed& model, Workspace& workspace, const AttendInput
   result.token = token_at(input, result.grid, request);
   const int64_t prefix = has_class_token(spec, stage) ? 1 : 0;
   const int64_t tokens = prefix + result.grid.size();
-  for (int layer = layers.begin; layer < layers.end; ++layer) {
-    const Array rows = attention_row(model, workspace, {input.pixels.data(), 1, input.size},
-                                     {stage, layer, result.token});  // [1, heads, tokens]
+  const Array maps = attention_row(
+      model, workspace, {input.pixels.data(), 1, input.size},
+      {stage, layers.begin, result.token, layers.end - layers.begin});  // [1, layers·heads, tokens]
+  const float* map = maps.data.data();
+  for (int layer = layers.begin; layer < layers.end; ++layer, map += count * tokens) {
     for (int head = heads.begin; head < heads.end; ++head) {
-      const float* row = rows.data.data() + head * tokens;
+      const float* row = map + head * tokens;
       result.rows.push_back({stage + 1, layer + 1, head + 1, {row + prefix, row + tokens}});
     }
   }

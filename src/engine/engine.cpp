@@ -59,9 +59,9 @@ void check_query(const ModelSpec& spec, Grid image, const RowQuery& query) {
   if (query.stage < 0 || query.stage >= stages) {
     fail_usage("stage {} does not exist; {} has {}", query.stage + 1, spec.name, stages);
   }
-  const int depth = spec.stages[query.stage].depth;
-  if (query.layer < 0 || query.layer >= depth) {
-    fail_usage("layer {} does not exist; stage {} has {}", query.layer + 1, query.stage + 1, depth);
+  const int depth = spec.stages[query.stage].depth, last = query.layer + query.layers - 1;
+  if (query.layer < 0 || query.layers < 1 || last >= depth) {
+    fail_usage("layer {} does not exist; stage {} has {}", last + 1, query.stage + 1, depth);
   }
   const int64_t tokens = stage_grid(spec, query.stage, image).size();
   if (query.token < 0 || query.token >= tokens) {
@@ -113,10 +113,10 @@ Array attention_row(const Packed& model, Workspace& workspace, const ImageBatch&
   check_query(model.spec(), images.size, query);
   const int64_t prefix = has_class_token(model.spec(), query.stage) ? 1 : 0;
   const int64_t tokens = prefix + stage_grid(model.spec(), query.stage, images.size).size();
-  const int64_t heads = model.spec().stages[query.stage].heads;
-  Array rows{{images.count, heads, tokens}, std::vector<float>(images.count * heads * tokens)};
+  const int64_t maps = query.layers * model.spec().stages[query.stage].heads;
+  Array rows{{images.count, maps, tokens}, std::vector<float>(images.count * maps * tokens)};
   each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
-    lane.attention_row(pixels, query, rows.data.data() + image * heads * tokens);
+    lane.attention_row(pixels, query, rows.data.data() + image * maps * tokens);
   });
   return rows;
 }

@@ -91,10 +91,11 @@ struct RowQuery {
   int stage = 0;      // from 0
   int layer = 0;      // from 0
   int64_t token = 0;  // on the stage's grid, row by row
+  int layers = 1;     // this many, from `layer` on, in one pass
 };
 
-// That token's row of every head's attention matrix, value path aside: [count, heads, n]. A class
-// token comes first in n. Takes O(n·m) work, never an n x n array.
+// That token's row of every head's attention matrix, value path aside: [count, layers·heads, n]. A
+// class token comes first in n. Takes O(n·m) work, never an n x n array.
 Array attention_row(const Packed& model, Workspace& workspace, const ImageBatch& images,
                     const RowQuery& query);
 

@@ -175,7 +175,10 @@ void Lane::run(const float* pixels, const Goal& goal) {
     make_tokens(s);
     enter_stage(s);
     for (int i = 0; i < static_cast<int>(network_->stages[s].layers.size()); ++i) {
-      if (goal.row != nullptr && goal.row->stage == s && goal.row->layer == i) return;
+      if (goal.row != nullptr && goal.row->stage == s && i >= goal.row->layer) {
+        goal.at_row(i);
+        if (i + 1 == goal.row->layer + goal.row->layers) return;
+      }
       mix_tokens(s, i);
       leave_layer(s, i, goal.all_tokens);
     }
@@ -226,11 +229,14 @@ void Lane::features(const float* pixels, const std::vector<float*>& maps) {
 }
 
 void Lane::attention_row(const float* pixels, const RowQuery& query, float* out) {
+  const MixShape& shape = shapes_[query.stage].mix;
   Goal goal;
   goal.row = &query;
+  goal.at_row = [&](int layer) {
+    float* rows = out + (layer - query.layer) * shape.spec.heads * shape.tokens();  // [h, n]
+    mix_row(shape, job(query.stage, layer), query.token + shape.prefix, rows);
+  };
   run(pixels, goal);
-  const MixShape& shape = shapes_[query.stage].mix;
-  mix_row(shape, job(query.stage, query.layer), query.token + shape.prefix, out);
 }
 
 }  // namespace soft

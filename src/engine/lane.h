@@ -23,7 +23,7 @@ class Lane {
   void logits(const float* pixels, float* out);                                // [classes]
   void embed(const float* pixels, float* out);                                 // [C]
   void features(const float* pixels, const std::vector<float*>& maps);         // each [C, H, W]
-  void attention_row(const float* pixels, const RowQuery& query, float* out);  // [h, n]
+  void attention_row(const float* pixels, const RowQuery& query, float* out);  // [l·h, n]
 
   int team() const { return team_; }
   size_t bytes() const;
@@ -32,8 +32,9 @@ class Lane {
 
  private:
   struct Goal {
-    const RowQuery* row = nullptr;  // stop where this layer's attention would begin
-    bool all_tokens = true;         // otherwise the last layer serves the class token alone
+    const RowQuery* row = nullptr;  // stop where the last of these layers' attention would begin
+    std::function<void(int layer)> at_row;  // each of them, its Q and V projected
+    bool all_tokens = true;                 // otherwise the last layer serves the class token alone
     std::function<void(int stage)> after_stage;
   };
 

@@ -109,6 +109,23 @@ TEST_F(EngineRow, SumsToWhatConstantValuesBecome) {
   }
 }
 
+TEST_F(EngineRow, OfSeveralLayersAreThoseOfEachLayer) {
+  const ModelSpec spec = find_model("soft-nano");
+  const RandomWeights weights(spec);
+  const Packed model(weights.get(), spec);
+  const auto pixels = random_pixels(1, {48, 64});
+  const auto rows = [&](const RowQuery& query) {
+    return attention_row(model, workspace_, {pixels.data(), 1, {48, 64}}, query);
+  };
+  const Array both = rows({1, 0, 37, 2});
+  EXPECT_THAT(both.shape, testing::ElementsAre(1, 4, 12 * 16));
+  std::vector<float> expected = rows({1, 0, 37}).data;
+  const std::vector<float> second = rows({1, 1, 37}).data;
+  expected.insert(expected.end(), second.begin(), second.end());
+  EXPECT_EQ(both.data, expected);
+  EXPECT_THAT(error_of([&] { rows({1, 1, 37, 2}); }), testing::HasSubstr("layer 3 does not exist"));
+}
+
 TEST_F(EngineRow, OfSoftmaxIsADistributionOverAllTokens) {
   const Packed model = mini();
   const auto rows = row(model, {3, 0, 2}, {64, 96});

@@ -25,7 +25,7 @@ const std::map<std::string, Rooms> kArrows{
     {"data",       {"base", "image"}},
     {"metric",     {"base", "data"}},
     {"engine",     {"base", "spec", "weights", "image", "kernels"}},
-    {"serve",      {"base", "image", "spec", "engine"}},
+    {"serve",      {"base", "image", "spec", "metric", "engine"}},
     {"study",      {"base", "spec", "plot", "engine"}},
     {"attention",  {"base", "spec", "kernels"}},
     {"model",      {"base", "spec", "kernels", "weights", "attention"}},

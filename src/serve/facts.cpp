@@ -1,0 +1,72 @@
+#include "serve/facts.h"
+
+#include "base/error.h"
+#include "spec/cost.h"
+
+namespace soft {
+namespace {
+
+int64_t macs_at(const ModelSpec& spec, int size) {
+  return cost_of(spec, {size, size}).macs_with_inverse;
+}
+
+// Multiples of the model's own size that are affordable.
+Json sizes_of(const ModelSpec& spec) {
+  Json sizes = Json::array();
+  for (int factor = 1; factor <= 8; ++factor) {
+    const int size = factor * spec.image_size;
+    const int64_t macs = macs_at(spec, size);
+    if (factor > 1 && macs > kMostMacs) break;
+    sizes.push_back({{"size", size}, {"macs", macs}});
+  }
+  return sizes;
+}
+
+Json stages_of(const ModelSpec& spec) {
+  Json stages = Json::array();
+  for (int s = 0; s < static_cast<int>(spec.stages.size()); ++s) {
+    const StageSpec& stage = spec.stages[s];
+    const Grid grid = stage_grid(spec, s, {spec.image_size, spec.image_size});
+    stages.push_back({{"stage", s + 1},
+                      {"layers", stage.depth},
+                      {"heads", stage.heads},
+                      {"channels", stage.dim},
+                      {"grid", {grid.h, grid.w}},
+                      {"attention", name_of(attention_of(spec, s).mechanism)}});
+  }
+  return stages;
+}
+
+}  // namespace
+
+Json facts_of(const ServedModel& model) {
+  const ModelSpec& spec = model.packed.spec();
+  const ModelCost cost = cost_of(spec, {spec.image_size, spec.image_size});
+  const Preprocessing& preprocessing = model.preprocessing;
+  return {{"name", spec.name},
+          {"family", spec.family},
+          {"params", cost.params},
+          {"macs", cost.macs},
+          {"macs_with_inverse", cost.macs_with_inverse},
+          {"weight_bytes", model.packed.bytes()},
+          {"image_size", spec.image_size},
+          {"classes", spec.classes},
+          {"class_names", model.class_names},
+          {"stages", stages_of(spec)},
+          {"sizes", sizes_of(spec)},
+          {"preprocessing",
+           {{"short_side", preprocessing.short_side},
+            {"mean", preprocessing.mean},
+            {"std", preprocessing.std}}}};
+}
+
+void check_size(const ModelSpec& spec, int size) {
+  if (size == spec.image_size) return;
+  check_image(spec, {size, size}, Fault::kUsage);
+  const int64_t macs = macs_at(spec, size);
+  if (macs <= kMostMacs) return;
+  fail_usage("size={} would take {} G multiply-adds, more than the {} G a request may; use less",
+             size, macs / 1'000'000'000, kMostMacs / 1'000'000'000);
+}
+
+}  // namespace soft

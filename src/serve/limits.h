@@ -1,0 +1,22 @@
+// What a client may ask of the server before it is refused.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace soft {
+
+struct Limits {
+  size_t header_bytes = size_t{8} << 10;
+  uint64_t body_bytes = uint64_t{20} << 20;
+  size_t connections = 512;  // further ones wait in the kernel's queue
+  std::chrono::milliseconds header_time{5'000};
+  std::chrono::milliseconds body_time{10'000};
+  std::chrono::milliseconds write_time{30'000};
+  std::chrono::milliseconds idle_time{60'000};   // between two requests of a connection
+  std::chrono::milliseconds linger_time{2'000};  // for a refused client to read why
+  std::chrono::milliseconds drain_time{30'000};  // from the signal to the end
+};
+
+}  // namespace soft

@@ -1,0 +1,145 @@
+#include "serve/server.h"
+
+#include <boost/asio/post.hpp>
+#include <csignal>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "serve/session.h"
+
+namespace soft {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using Code = boost::system::error_code;
+
+constexpr std::chrono::milliseconds kGrace{100};
+constexpr std::chrono::milliseconds kAcceptPause{50};
+
+}  // namespace
+
+Server::Server(const Address& address, const Limits& limits, Metrics& metrics)
+    : limits_(limits), metrics_(metrics) {
+  listen(address);
+}
+
+// Sessions live in the operations that they wait for: these end now, before their server does.
+Server::~Server() {
+  finish();
+  context_.restart();
+  context_.poll();
+}
+
+void Server::listen(const Address& address) {
+  Code code;
+  const auto ip = asio::ip::make_address(address.host, code);
+  if (code) {
+    fail_usage("--host '{}' is no IP address; use 127.0.0.1, or 0.0.0.0 for all interfaces",
+               address.host);
+  }
+  const tcp::endpoint endpoint(ip, static_cast<uint16_t>(address.port));
+  const auto check = [&](const char* what) {
+    if (!code) return;
+    fail("cannot {} {}:{}: {}; choose another --port or --host", what, address.host, address.port,
+         code.message());
+  };
+  acceptor_.open(endpoint.protocol(), code);
+  check("open");
+  acceptor_.set_option(tcp::acceptor::reuse_address(true), code);
+  acceptor_.bind(endpoint, code);
+  check("listen on");
+  acceptor_.listen(asio::socket_base::max_listen_connections, code);
+  check("listen on");
+}
+
+int Server::port() const { return acceptor_.local_endpoint().port(); }
+
+void Server::run(Handler handler) {
+  handler_ = std::move(handler);
+  signals_.add(SIGINT);
+  signals_.add(SIGTERM);
+  await_signal();
+  accept();
+  for (bool over = false; !over;) {
+    try {
+      context_.run();
+      over = true;
+    } catch (const std::exception& error) {  // no memory for a body, say: one connection is lost
+      log("a connection failed: {}", error.what());
+    }
+  }
+}
+
+void Server::accept() {
+  acceptor_.async_accept([this](Code code, tcp::socket socket) {
+    if (code == asio::error::operation_aborted) return;
+    if (code) {  // out of descriptors: some will come back
+      pause_.expires_after(kAcceptPause);
+      return pause_.async_wait([this](Code ended) {
+        if (!ended) accept();
+      });
+    }
+    std::make_shared<Session>(std::move(socket), *this)->start();
+    crowded_ = sessions_.size() >= limits_.connections;
+    if (!crowded_) accept();
+  });
+}
+
+void Server::enter(Session* session) {
+  sessions_.insert(session);
+  metrics_.connections = static_cast<int64_t>(sessions_.size());
+}
+
+void Server::leave(Session* session) {
+  sessions_.erase(session);
+  metrics_.connections = static_cast<int64_t>(sessions_.size());
+  if (!crowded_ || !acceptor_.is_open()) return;
+  crowded_ = false;
+  accept();
+}
+
+void Server::await_signal() {
+  signals_.async_wait([this](Code code, int) {
+    if (code) return;
+    if (metrics_.draining) return context_.stop();  // asked twice: at once
+    drain();
+    await_signal();
+  });
+}
+
+void Server::drain() {
+  log("ending: {} requests to answer", active_);
+  metrics_.draining = true;
+  patience_.expires_after(limits_.drain_time);
+  patience_.async_wait([this](Code code) {
+    if (code) return;
+    log("{} requests are not answered in time; giving them up", active_);
+    context_.stop();
+  });
+  request_ended();
+}
+
+void Server::drain_soon() {
+  asio::post(context_, [this] { drain(); });
+}
+
+// The server listens until its last request is answered and a moment longer, so that clients are
+// told to go elsewhere instead of finding the door shut.
+void Server::request_ended() {
+  if (!metrics_.draining || active_ > 0) return;
+  grace_.expires_after(kGrace);
+  grace_.async_wait([this](Code code) {
+    if (!code && active_ == 0) finish();
+  });
+}
+
+void Server::finish() {
+  Code ignored;
+  acceptor_.close(ignored);
+  signals_.cancel(ignored);
+  patience_.cancel();
+  for (Session* session : sessions_) session->close();
+}
+
+}  // namespace soft
