@@ -13,6 +13,7 @@ namespace {
 using torch::Tensor;
 
 std::atomic<int64_t> fallbacks{0};
+thread_local std::function<void(const Tensor&)> watcher;
 
 Tensor identity_like(const Tensor& a) { return torch::eye(a.size(-1), a.options()); }
 
@@ -157,12 +158,16 @@ Tensor unrolled_inverse(const Tensor& a, const InverseRule& options) {
 }  // namespace
 
 Tensor inverse(const Tensor& a, const InverseRule& options) {
+  if (watcher) watcher(a);
   const Tensor matrices = a.reshape({-1, a.size(-2), a.size(-1)});  // [N, m, m]
   const bool unrolled = options.grad == InverseGrad::kUnrolled && options.mode != Inverse::kExact;
   const Tensor inv =
       unrolled ? unrolled_inverse(matrices, options) : OneShotInverse::apply(matrices, options);
   return inv.reshape(a.sizes());
 }
+
+InverseWatch::InverseWatch(std::function<void(const Tensor& a)> see) { watcher = std::move(see); }
+InverseWatch::~InverseWatch() { watcher = nullptr; }
 
 std::vector<Tensor> newton_iterates(const Tensor& a, const InverseRule& options) {
   const Start start = newton_start(a, options);

@@ -11,6 +11,7 @@
 
 #include <torch/types.h>
 
+#include <functional>
 #include <vector>
 
 #include "kernels/inverse.h"
@@ -33,6 +34,15 @@ InverseOptions kernel_options(const InverseRule& rule);
 // The iterates V0 … VT, and |A V A - A| / |A| (Frobenius) of one of them: [.., m, m] -> [..].
 std::vector<torch::Tensor> newton_iterates(const torch::Tensor& a, const InverseRule& options);
 torch::Tensor inverse_residual(const torch::Tensor& a, const torch::Tensor& v);
+
+// While one lives, its thread tells `see` every [.., m, m] before it is inverted on the plain path.
+class InverseWatch {
+ public:
+  explicit InverseWatch(std::function<void(const torch::Tensor& a)> see);
+  ~InverseWatch();
+  InverseWatch(const InverseWatch&) = delete;
+  InverseWatch& operator=(const InverseWatch&) = delete;
+};
 
 // Matrices solved exactly for want of convergence, since the start.
 int64_t inverse_fallbacks();

@@ -5,10 +5,13 @@
 #include <ostream>
 
 #include "base/file.h"
+#include "base/log.h"
+#include "cli/chart_file.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "study/child.h"
 #include "study/table.h"
 
 namespace soft {
@@ -19,6 +22,10 @@ void add_bench_flags(CLI::App* command, BenchOptions& options) {
                    "Timed runs of each (default: as many as fit into two seconds)")
       ->check(CLI::Range(1, 1'000'000).description(""))
       ->type_name("N");
+  add_output_flags(command, options);
+}
+
+void add_output_flags(CLI::App* command, BenchOptions& options) {
   command
       ->add_option_function<std::string>(
           "--csv",
@@ -29,6 +36,28 @@ void add_bench_flags(CLI::App* command, BenchOptions& options) {
           "Also write the rows to this file")
       ->type_name("FILE");
   add_json_flag(command, options.json);
+}
+
+void add_plot_flag(CLI::App* command, BenchOptions& options) {
+  command
+      ->add_option_function<std::string>(
+          "--plot",
+          [&options](const std::string& path) {
+            check_chart_file(path);
+            options.plot = path;
+          },
+          "Also draw a chart into this .svg or .png file")
+      ->type_name("FILE");
+}
+
+void add_attention_list_flag(CLI::App* command, std::vector<std::string>& attentions) {
+  command
+      ->add_option("--attention", attentions,
+                   fmt::format("Mechanisms (default: {})", fmt::join(attentions, ",")))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->each([](const std::string& name) { parse_enum<Mechanism>("attention", name); })
+      ->type_name("K[,K...]");
 }
 
 void add_bench_model_flags(CLI::App* command, ModelOptions& options) {
@@ -72,13 +101,32 @@ void report(const Json& rows, const BenchOptions& options) {
   fmt::print("{}", table_of(rows));
 }
 
+void plot(const Drawing& drawing, const BenchOptions& options) {
+  if (!options.plot.empty()) write_chart(options.plot, drawing);
+}
+
+Json peak_megabytes(const std::string& name, const std::function<Json()>& work) {
+  ProgressLine progress;
+  progress.show(name);
+  const ChildResult result = in_child(work);
+  progress.clear();
+  if (result.ok()) return result.value.get<double>() / 1e6;
+  log("{}: {}", name, result.failure);
+  return nullptr;
+}
+
 void add_bench(CLI::App& app) {
   CLI::App* bench = add_command(
       app, {"bench", "Measure", "Time models and the machine", "soft bench model --repeat 3"});
   bench->require_subcommand(1);
   add_bench_model(*bench);
-  add_bench_roofline(*bench);
   add_bench_train(*bench);
+  add_bench_attention(*bench);
+  add_bench_memory(*bench);
+  add_bench_table1(*bench);
+  add_bench_ablation(*bench);
+  add_bench_newton(*bench);
+  add_bench_roofline(*bench);
 }
 
 }  // namespace soft

@@ -23,6 +23,7 @@ struct Options {
 std::function<void()> step_of(const ModelCase& model, bool fused) {
   TorchStep step;
   step.spec = model.spec;
+  step.size = model.size;
   step.batch = model.batch;
   step.threads = threads();
   step.fused = fused;

@@ -25,6 +25,10 @@ void add_weights_key_flag(CLI::App* command, ModelOptions& options) {
 void add_change_flags(CLI::App* command, ModelOptions& options) {
   const auto attentions = fmt::format("Attention: {}", fmt::join(names_of(Mechanism{}), ", "));
   command->add_option("--attention", options.attention, attentions)->type_name("NAME");
+  add_setting_flag(command, options);
+}
+
+void add_setting_flag(CLI::App* command, ModelOptions& options) {
   command
       ->add_option("--set", options.settings,
                    "Change a setting, e.g. --set sampler=avg; may be repeated (`soft info` shows "

@@ -22,6 +22,7 @@ struct ModelOptions {
 void add_model_flag(CLI::App* command, ModelOptions& options);        // --model
 void add_weights_key_flag(CLI::App* command, ModelOptions& options);  // --weights-key
 void add_change_flags(CLI::App* command, ModelOptions& options);      // --attention, --set
+void add_setting_flag(CLI::App* command, ModelOptions& options);      // --set
 
 struct ChosenModel {
   std::optional<Weights> weights;  // none: a row of the table, without weights

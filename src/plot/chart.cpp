@@ -41,16 +41,17 @@ double legend_width(const std::vector<std::string>& names) {
 
 void add_text(Drawing& drawing, Point base, const std::string& text, Anchor anchor,
               Colour colour = kGrey) {
-  drawing.shapes.push_back(Label{base, text, kTextSize, anchor, false, colour});
+  drawing.shapes.emplace_back(Label{base, text, kTextSize, anchor, false, colour});
 }
 
 void add_line(Drawing& drawing, Point from, Point to, Colour colour, double width = 1) {
-  drawing.shapes.push_back(Stroke{{from, to}, colour, width, false});
+  drawing.shapes.emplace_back(Stroke{{from, to}, colour, width, false});
 }
 
 Drawing titled(const std::string& title, const Frame& frame) {
   Drawing drawing{kWidth, kHeight, title, {}};
-  drawing.shapes.push_back(Label{{frame.left, 26}, title, kTitleSize, Anchor::kStart, false, kInk});
+  drawing.shapes.emplace_back(
+      Label{{frame.left, 26}, title, kTitleSize, Anchor::kStart, false, kInk});
   return drawing;
 }
 
@@ -62,7 +63,7 @@ void add_y_axis(Drawing& drawing, const Frame& frame, const Scale& y, const std:
     add_text(drawing, {frame.left - 8, at + 4}, tick.text, Anchor::kEnd);
   }
   const Point base{20, (frame.top + frame.bottom) / 2};
-  drawing.shapes.push_back(Label{base, label, kTextSize, Anchor::kMiddle, true, kInk});
+  drawing.shapes.emplace_back(Label{base, label, kTextSize, Anchor::kMiddle, true, kInk});
 }
 
 void add_x_label(Drawing& drawing, const Frame& frame, const std::string& label) {
@@ -91,11 +92,11 @@ void add_series(Drawing& drawing, const Series& series, Colour colour, const Sca
   for (const Point& point : series.points) {
     if (x.shows(point.x) && y.shows(point.y)) line.points.push_back({x.at(point.x), y.at(point.y)});
   }
-  drawing.shapes.push_back(line);
+  drawing.shapes.emplace_back(line);
   if (!dots) return;
   for (const Point& point : line.points) {
-    drawing.shapes.push_back(Dot{point, 4.4, {255, 255, 255}});
-    drawing.shapes.push_back(Dot{point, 3.4, colour});
+    drawing.shapes.emplace_back(Dot{point, 4.4, {255, 255, 255}});
+    drawing.shapes.emplace_back(Dot{point, 3.4, colour});
   }
 }
 
@@ -107,8 +108,8 @@ void add_line_legend(Drawing& drawing, const Frame& frame, const LineChart& char
   for (size_t i = 0; i < chart.series.size(); ++i) {
     const double y = legend_line(frame, i), x = frame.right + 16;
     const Series& series = chart.series[i];
-    drawing.shapes.push_back(Stroke{{{x, y}, {x + 24, y}}, colour_of(i), 2.2, series.dashed});
-    if (chart.dots) drawing.shapes.push_back(Dot{{x + 12, y}, 3.4, colour_of(i)});
+    drawing.shapes.emplace_back(Stroke{{{x, y}, {x + 24, y}}, colour_of(i), 2.2, series.dashed});
+    if (chart.dots) drawing.shapes.emplace_back(Dot{{x + 12, y}, 3.4, colour_of(i)});
     add_text(drawing, {x + 32, y + 4.5}, series.name, Anchor::kStart, kInk);
   }
 }
@@ -116,7 +117,7 @@ void add_line_legend(Drawing& drawing, const Frame& frame, const LineChart& char
 void add_bar_legend(Drawing& drawing, const Frame& frame, const BarChart& chart) {
   for (size_t i = 0; i < chart.sets.size(); ++i) {
     const double y = legend_line(frame, i), x = frame.right + 16;
-    drawing.shapes.push_back(Box{{x + 4, y - 7}, 14, 14, colour_of(i)});
+    drawing.shapes.emplace_back(Block{{x + 4, y - 7}, 14, 14, colour_of(i)});
     add_text(drawing, {x + 28, y + 4.5}, chart.sets[i].name, Anchor::kStart, kInk);
   }
 }
@@ -131,7 +132,7 @@ void add_bars(Drawing& drawing, const Frame& frame, const BarChart& chart, const
       const double value = chart.sets[set].values.at(group);
       if (!y.shows(value)) continue;
       const double top = y.at(value);
-      drawing.shapes.push_back(Box{{x + 1, top}, bar - 2, frame.bottom - top, colour_of(set)});
+      drawing.shapes.emplace_back(Block{{x + 1, top}, bar - 2, frame.bottom - top, colour_of(set)});
     }
     add_text(drawing, {middle, frame.bottom + 19}, chart.groups[group], Anchor::kMiddle, kInk);
   }

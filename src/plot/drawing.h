@@ -24,7 +24,7 @@ struct Stroke {
   bool dashed = false;
 };
 
-struct Box {
+struct Block {
   Point corner;  // top left
   double width = 0, height = 0;
   Colour colour;
@@ -47,7 +47,7 @@ struct Label {
   Colour colour;
 };
 
-using Shape = std::variant<Stroke, Box, Dot, Label>;
+using Shape = std::variant<Stroke, Block, Dot, Label>;
 
 struct Drawing {
   int width = 0, height = 0;

@@ -96,7 +96,7 @@ struct Painter {
       paint_path(canvas, dash, width, s.colour);
     }
   }
-  void operator()(const Box& b) {
+  void operator()(const Block& b) {
     const Point low = scaled(b.corner);
     const Point high = scaled({b.corner.x + b.width, b.corner.y + b.height});
     canvas.fill(low, high, b.colour, [&](Point p) {

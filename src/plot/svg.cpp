@@ -58,7 +58,7 @@ struct Writer {
         points, hex(s.colour), s.width, s.dashed ? "butt" : "round",
         s.dashed ? " stroke-dasharray=\"7 5\"" : "");
   }
-  void operator()(const Box& b) {
+  void operator()(const Block& b) {
     out += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n",
         b.corner.x, b.corner.y, b.width, b.height, hex(b.colour));

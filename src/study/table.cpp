@@ -19,13 +19,16 @@ Line keys_of(const Json& row) {
 // Numbers for people: four digits that count.
 std::string for_people(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return "-";
   if (!value.is_number_float()) return value.dump();
   const double number = value.get<double>();
   const double size = std::abs(number);
+  if (size > 0 && size < 1e-3) return fmt::format("{:.2e}", number);
   return fmt::format("{:.{}f}", number, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
 }
 
 std::string for_csv(const Json& value) {
+  if (value.is_null()) return "";
   if (!value.is_string()) return value.dump();
   auto text = value.get<std::string>();
   if (text.find_first_of(",\"\n") == std::string::npos) return text;

@@ -2,22 +2,17 @@
 // without their backtraces.
 #include <ATen/Version.h>
 #include <dlfcn.h>
-#include <malloc.h>
 #include <torch/version.h>
 
 #include <filesystem>
-#include <limits>
 
 #include "attention/defect.h"
 #include "attention/fast_path.h"
 #include "attention/gelu.h"
 #include "attention/torch.h"
-#include "base/error.h"
-#include "base/parallel.h"
-#include "model/checkpoint.h"
-#include "train/loss.h"
-#include "train/optimizer.h"
 #include "train/trainer.h"
+#include "wing/torch_case.h"
+#include "wing/torch_guard.h"
 #include "wing/wing.h"
 
 extern "C" void sgemm_(...);  // whichever BLAS the process ended up with
@@ -27,29 +22,10 @@ namespace {
 
 using torch::Tensor;
 
-// Runs a command with LibTorch's errors translated and its threads set.
-template <class Command>
-auto guarded(int threads, const Command& command) {
-  set_threads(threads);
-  at::set_num_threads(soft::threads());
-  try {
-    return command();
-  } catch (const c10::Error& error) {
-    fail("LibTorch: {}", error.what_without_backtrace());
-  }
-}
-
 Array array_of(const Tensor& tensor) {
   const Tensor dense = tensor.contiguous();
   const float* values = dense.data_ptr<float>();
   return {dense.sizes().vec(), std::vector<float>(values, values + dense.numel())};
-}
-
-std::shared_ptr<Classifier> make_model(const TorchModel& request) {
-  auto model = std::make_shared<Classifier>(request.spec);
-  load_weights(*model, request.weights);
-  model->eval();
-  return model;
 }
 
 // How a model is asked: without gradients, through the fused attention or beside it.
@@ -132,36 +108,6 @@ Json doctor(int threads) {
   });
 }
 
-// Every step takes and frees the same large tensors. Handing them back to the kernel each time
-// costs a tenth of the step in page faults.
-void keep_freed_memory() {
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-}
-
-std::function<void()> step(const TorchStep& request) {
-  keep_freed_memory();
-  return guarded(request.threads, [&]() -> std::function<void()> {
-    torch::manual_seed(0);
-    const auto model = std::make_shared<Classifier>(request.spec);
-    const Recipe recipe = preset_recipe("released", request.spec);
-    const auto optimizer = std::make_shared<AdamW>(*model, recipe);
-    const int64_t side = request.spec.image_size;
-    const Tensor images = torch::randn({request.batch, 3, side, side});
-    const Tensor targets = torch::randn({request.batch, request.spec.classes}).softmax(1);
-    return [=] {
-      guarded(request.threads, [&] {
-        set_use_fast_path(request.fused);
-        optimizer->zero_grad();
-        soft_cross_entropy(model->forward(images), targets).backward();
-        clip_gradients(optimizer->gradients(), recipe.clip);
-        optimizer->step(1e-4);
-        return true;
-      });
-    };
-  });
-}
-
 TrainOutcome train(const TrainRequest& request, const TrainEvents& events) {
   keep_freed_memory();
   return guarded(request.threads, [&] {
@@ -171,7 +117,7 @@ TrainOutcome train(const TrainRequest& request, const TrainEvents& events) {
   });
 }
 
-constexpr TorchWing kWing{open, doctor, step, train};
+constexpr TorchWing kWing{open, doctor, repeated_step, repeated_mix, trace_inverse, train};
 
 }  // namespace
 }  // namespace soft

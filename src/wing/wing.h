@@ -34,9 +34,40 @@ struct TorchAnswers {
 // AdamW.
 struct TorchStep {
   ModelSpec spec;
+  Grid size;  // of the pictures
   int64_t batch = 1;
   int threads = 0;
   bool fused = true;
+};
+
+// One mixing of given Q, K and V, again and again: what the mechanisms differ in, without the
+// projections that they share.
+struct TorchMix {
+  AttentionSpec spec;
+  Grid grid;
+  int64_t batch = 1;
+  int threads = 0;
+  bool fused = true;
+  bool backward = false;  // gradients of Q, K and V, too
+};
+
+// How Newton's steps approach the inverse in the layers that have one.
+struct TorchTrace {
+  TorchModel model;
+  std::vector<float> pixels;  // normalised, [count, 3, size.h, size.w]
+  int64_t count = 0;
+  Grid size;
+  Inverse mode = Inverse::kNewton;
+  int steps = 20;
+};
+
+// Means over the layers, heads and pictures of a stage after 0, 1, … steps.
+struct StageTrace {
+  int stage = 0;  // counted from 1
+  int64_t matrices = 0;
+  std::vector<double> residual;  // |A V A - A| / |A|, spectral norms: the paper's Figure 4
+  std::vector<double> worst;     // the largest residual among the matrices
+  std::vector<double> distance;  // |V - A⁺| / |A⁺|, Frobenius norms, A⁺ the pseudo-inverse
 };
 
 // One entry per command that needs LibTorch. Errors leave as soft::Error.
@@ -46,6 +77,8 @@ struct TorchWing {
   //  "defects": [{"name", "found", "cured", "cure"}]}: text, and booleans for found and cured.
   Json (*doctor)(int threads);
   std::function<void()> (*step)(const TorchStep&);
+  std::function<void()> (*mix)(const TorchMix&);
+  std::vector<StageTrace> (*trace)(const TorchTrace&);
   TrainOutcome (*train)(const TrainRequest&, const TrainEvents&);
 };
 

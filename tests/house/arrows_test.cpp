@@ -39,7 +39,7 @@ const std::map<std::string, Rooms> kArrows{
 };
 // clang-format on
 
-// wing/torch_main.cpp is the far side of the door: it belongs to the library that links LibTorch.
+// wing/torch_* is the far side of the door: it belongs to the library that links LibTorch.
 std::string room_of(const Source& source) {
   return source.path.rfind("wing/torch_", 0) == 0 ? "torch wing" : source.room();
 }

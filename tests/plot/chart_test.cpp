@@ -70,7 +70,7 @@ TEST(Chart, PointsWithoutAValueAreLeftOut) {
 
 TEST(Chart, BarsStandOnZeroAndGrowWithTheirValues) {
   BarChart chart{"bars", {"per cent", false, {}, {}}, {"a", "b"}, {{"first", {1, 3}}}};
-  const auto bars = shapes_of<Box>(draw(chart));
+  const auto bars = shapes_of<Block>(draw(chart));
   ASSERT_EQ(bars.size(), 3U) << "two bars and the legend's mark";
   EXPECT_NEAR(bars[1].height, 3 * bars[0].height, 1e-6);
   EXPECT_NEAR(bars[0].corner.y + bars[0].height, bars[1].corner.y + bars[1].height, 1e-6);
@@ -118,7 +118,7 @@ TEST(Pixels, ShapesOutsideOfTheDrawingAreCutOff) {
   const Drawing drawing{8,
                         8,
                         "",
-                        {Dot{{-3, 4}, 2, {}}, Box{{6, 6}, 50, 50, {0, 0, 255}},
+                        {Dot{{-3, 4}, 2, {}}, Block{{6, 6}, 50, 50, {0, 0, 255}},
                          Stroke{{{-20, 2}, {40, 2}}, {}, 1, false}}};
   EXPECT_EQ(pixel(to_pixels(drawing, 3), 23, 23).b, 255);
 }

@@ -1,0 +1,97 @@
+// `soft bench memory`: the paper's Figure 1b. One frame (a ViT), one picture, n = 784·p tokens, and
+// the memory that a forward pass and a training step take with each mechanism.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "base/parallel.h"
+#include "cli/bench.h"
+#include "cli/command.h"
+#include "cli/frame.h"
+
+namespace soft {
+namespace {
+
+constexpr int kRow = 28;  // tokens: 28 x 28p patches are 784p tokens
+
+struct Options {
+  std::vector<std::string> attentions{"soft", "softmax", "linformer", "performer", "nystromformer"};
+  std::vector<int> multiples{1, 2, 3, 4, 5, 6, 7, 8, 12, 16};
+  bool forward_only = false;
+  BenchOptions bench;
+};
+
+ModelSpec frame_with(const std::string& attention) {
+  ModelSpec spec = with_attention(find_model("vit-small-384x12"), attention);
+  if (uses_landmarks(spec.attention)) spec.landmarks = 49;
+  validate(spec);
+  return spec;
+}
+
+Json row_at(const std::string& attention, int multiple, const Options& options) {
+  const ModelSpec spec = frame_with(attention);
+  const Grid size{kRow * spec.patch, kRow * multiple * spec.patch};
+  const int64_t tokens = int64_t{kRow} * kRow * multiple;
+  const auto name = fmt::format("memory of {}, {} tokens", attention, tokens);
+  Json row{{"attention", attention},
+           {"tokens", tokens},
+           {"forward_mb", forward_megabytes(name, spec, size, 1)}};
+  if (!options.forward_only) {
+    row["step_mb"] = step_megabytes(name + ", step", spec, size, 1);
+  }
+  return row;
+}
+
+Drawing chart_of(const Json& rows, const Options& options) {
+  LineChart chart;
+  const char* column = options.forward_only ? "forward_mb" : "step_mb";
+  chart.title = options.forward_only
+                    ? "Memory of a forward pass against tokens (ViT, one picture)"
+                    : "Memory of a training step against tokens (ViT, one picture)";
+  chart.x = {"tokens", false, 0, {}};
+  chart.y = {"MB", false, 0, {}};
+  for (const std::string& attention : options.attentions) {
+    Series series{attention, {}, false};
+    for (const Json& row : rows) {
+      if (row.at("attention") != attention || row.at(column).is_null()) continue;
+      series.points.push_back({row.at("tokens").get<double>(), row.at(column).get<double>()});
+    }
+    chart.series.push_back(series);
+  }
+  return draw(chart);
+}
+
+void run(const Options& options) {
+  Json rows = Json::array();
+  for (const std::string& attention : options.attentions) {
+    for (const int multiple : options.multiples) {
+      rows.push_back(row_at(attention, multiple, options));
+    }
+  }
+  report(rows, options.bench);
+  plot(chart_of(rows, options), options.bench);
+}
+
+}  // namespace
+
+void add_bench_memory(CLI::App& bench) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      add_command(bench, {"memory", "Commands", "Memory against tokens in a ViT (Figure 1b)",
+                          "soft bench memory --attention soft,softmax --multiple 1,2 --forward\n"
+                          "soft bench memory --plot memory.svg"});
+  add_attention_list_flag(command, options->attentions);
+  command
+      ->add_option("--multiple", options->multiples,
+                   "p of n = 784p tokens (default: 1 to 8, 12 and 16)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, 36).description(""))
+      ->type_name("P[,P...]");
+  command->add_flag("--forward", options->forward_only, "Without the training step");
+  add_output_flags(command, options->bench);
+  add_plot_flag(command, options->bench);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace soft

@@ -1,0 +1,44 @@
+// What every entry into LibTorch needs around it.
+#pragma once
+
+#include <c10/util/Exception.h>
+#include <malloc.h>
+
+#include <limits>
+#include <memory>
+
+#include "attention/torch.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "model/checkpoint.h"
+#include "wing/wing.h"
+
+namespace soft {
+
+// Runs a command with LibTorch's errors translated, without their backtraces, and its threads set.
+template <class Command>
+auto guarded(int threads, const Command& command) {
+  set_threads(threads);
+  at::set_num_threads(soft::threads());
+  try {
+    return command();
+  } catch (const c10::Error& error) {
+    fail("LibTorch: {}", error.what_without_backtrace());
+  }
+}
+
+inline std::shared_ptr<Classifier> make_model(const TorchModel& request) {
+  auto model = std::make_shared<Classifier>(request.spec);
+  load_weights(*model, request.weights);
+  model->eval();
+  return model;
+}
+
+// Every step takes and frees the same large tensors. Handing them back to the kernel each time
+// costs a tenth of the step in page faults.
+inline void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
+}  // namespace soft
