@@ -28,11 +28,12 @@ std::function<void()> forward_of(const ModelSpec& spec, Grid size, int64_t batch
   return [=] { answers.logits(pixels.data(), batch, size); };
 }
 
-// What does not depend on the case (LibTorch itself, its threads) is in memory before it starts.
+// Beyond the weights. LibTorch itself and its threads are in memory before the case starts.
 template <class Make>
 Json growth_of(const Make& make, const ModelSpec& spec, Grid size, int64_t batch) {
   make(find_model("soft-pico"), Grid{32, 32}, int64_t{1})();
-  return peak_growth([&] { make(spec, size, batch)(); });
+  const auto run = make(spec, size, batch);
+  return peak_growth(run);
 }
 
 std::vector<Timing> times_of(const std::vector<Variant>& variants, const FrameOptions& options,
