@@ -6,11 +6,14 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/parallel.h"
+#include "cli/chart_file.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "study/curve.h"
 #include "wing/wing.h"
 
 namespace soft {
@@ -76,6 +79,8 @@ TrainEvents events_of(const Options& options, ProgressLine& progress) {
   events.epoch = [&](const EpochRow& row) {
     progress.clear();
     if (!options.json) print_row(row);
+    const std::string& folder = options.request.out;
+    write_chart(folder + "/curve.svg", curve_of(read_text(folder + "/log.csv")));
   };
   events.notice = [&](const std::string& text) {
     progress.clear();
@@ -114,7 +119,8 @@ void run(Options options) {
     fail("interrupted; `soft train --resume {}` goes on from here", request.out);
   }
   if (options.json) print_json(to_json(outcome.rows.back()));
-  log("weights in {0}/best.safetensors and {0}/last.safetensors, log in {0}/log.csv", request.out);
+  log("weights in {0}/best.safetensors and {0}/last.safetensors, log in {0}/log.csv and curve.svg",
+      request.out);
 }
 
 template <class T>

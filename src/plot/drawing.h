@@ -61,6 +61,8 @@ struct Pixels {
   std::vector<uint8_t> rgb;
 };
 
+Drawing stacked(Drawing top, Drawing bottom);  // one above the other
+
 std::string to_svg(const Drawing& drawing);
 Pixels to_pixels(const Drawing& drawing, int scale = 2);  // `scale` pixels for every one
 

@@ -84,7 +84,105 @@ TEST(BenchRoofline, TellsWhatTheMachineAllowsAndWhatAModelReaches) {
   EXPECT_NEAR(rows[4].at("roofline_share"), rows[4].at("gflops").get<double>() / peak, 1e-9);
 }
 
+TEST(BenchTable1, CountsEveryMechanismInOneFrame) {
+  const Json rows = rows_of({"bench", "table1", "--counts", "--json"});
+  ASSERT_EQ(rows.size(), 6u);
+  for (const Json& row : rows) {
+    if (row.at("attention") == "soft") {
+      EXPECT_EQ(row.at("params"), 13'069'056);
+      EXPECT_NEAR(row.at("gmacs"), 1.928, 1e-3);
+      EXPECT_EQ(row.at("paper_top1"), 79.3);
+    }
+    if (row.at("attention") == "softmax") {
+      EXPECT_NEAR(row.at("gmacs"), 3.56, 0.01 * 3.56);
+    }
+  }
+}
+
+TEST(BenchTable1, ReadsAccuraciesBackAndLeavesThinRowsEmpty) {
+  const test::TemporaryFolder folder;
+  test::write_file(folder.path("cells.csv"),
+                   "cell,seed,images,top1,seconds\nsoft,1,4,70,1\nsoft,2,4,71,1\nsoft,3,4,72,1\n"
+                   "softmax,1,4,70,1\n");
+  const Json rows = rows_of({"bench", "table1", "--counts", "--attention", "soft,softmax",
+                             "--accuracy", folder.path(), "--json"});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].at("top1"), 71.0);
+  EXPECT_EQ(rows[0].at("seeds"), 3);
+  EXPECT_TRUE(rows[1].at("top1").is_null());
+}
+
+TEST(BenchAblation, VariesOneSettingAtATime) {
+  const Json rows = rows_of({"bench", "ablation", "--vary", "landmarks", "--counts", "--json"});
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0].at("landmarks"), "36");
+  EXPECT_LT(rows[0].at("gmacs"), rows[3].at("gmacs"));
+  for (const char* what :
+       {"sampler", "pyramid", "overlap", "inverse", "iterations", "value-path", "stage4"}) {
+    EXPECT_GE(rows_of({"bench", "ablation", "--vary", what, "--counts", "--json"}).size(), 2u);
+  }
+}
+
+TEST(Bench, RefusesWhatMakesNoSense) {
+  const auto refused = [](const std::vector<std::string>& arguments, int code, const char* part) {
+    const Outcome outcome = run_soft(arguments);
+    EXPECT_EQ(outcome.exit_code, code) << part;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr(part));
+  };
+  refused({"bench", "ablation", "--vary", "landmark", "--counts"}, 2, "did you mean 'landmarks'");
+  refused({"bench", "ablation", "--vary", "landmarks", "--values", "9999", "--counts"}, 2, "9999");
+  refused({"bench", "table1", "--attention", "sotf"}, 2, "did you mean 'soft'");
+  refused({"bench", "table1", "--counts", "--accuracy", "/nowhere"}, 1, "scripts/accuracy");
+  refused({"bench", "attention", "--side", "30"}, 2, "multiple of 7");
+  refused({"bench", "attention", "--plot", "chart.gif"}, 2, ".svg or a .png");
+  refused({"bench", "newton", "--attention", "softmax", "--model", "soft-nano"}, 2, "no inverse");
+  refused({"bench", "newton", "--data", "nothing"}, 2, "nothing");
+}
+
 #if SOFT_WITH_TORCH
+TEST(BenchAttention, MeasuresTimeAndMemoryAndFitsTheirGrowth) {
+  const test::TemporaryFolder folder;
+  const Json rows = rows_of({"bench", "attention", "--attention", "soft,softmax", "--side", "14,28",
+                             "--repeat", "1", "--plot", folder.path("a.svg"), "--json"});
+  ASSERT_EQ(rows.size(), 6u);
+  EXPECT_EQ(rows[0].at("tokens"), 196);
+  EXPECT_GT(rows[3].at("mb").get<double>(), 2 * 784 * 784 * 4 / 1e6) << "softmax keeps its matrix";
+  EXPECT_GT(rows[5].at("memory_exponent").get<double>(), rows[4].at("memory_exponent"));
+  EXPECT_THAT(test::read_file(folder.path("a.svg")), HasSubstr("softmax (n^"));
+}
+
+TEST(BenchMemory, GrowsFasterForSoftmaxThanForSoft) {
+  const Json rows = rows_of({"bench", "memory", "--attention", "soft,softmax", "--multiple", "1,2",
+                             "--forward", "--json"});
+  ASSERT_EQ(rows.size(), 4u);
+  const auto growth = [&](int first) {
+    return rows[first + 1].at("forward_mb").get<double>() -
+           rows[first].at("forward_mb").get<double>();
+  };
+  EXPECT_GT(growth(2), 2 * growth(0));
+}
+
+TEST(BenchNewton, ShowsTheResidualFallStepByStepInEveryStage) {
+  const test::TemporaryFolder folder;
+  const Json rows =
+      rows_of({"bench", "newton", "--images", "2", "--plot", folder.path("newton.png"), "--json"});
+  ASSERT_EQ(rows.size(), 3u * 3u * 21u) << "modes x stages x steps";
+  EXPECT_EQ(rows[0].at("inverse"), "newton");
+  EXPECT_GT(rows[0].at("residual").get<double>(), 10 * rows[20].at("residual").get<double>());
+  EXPECT_LT(rows[20].at("residual").get<double>(), 1e-2);
+  EXPECT_THAT(test::read_file(folder.path("newton.png")), testing::StartsWith("\x89PNG"));
+}
+
+TEST(BenchTable1, MeasuresMemoryAndSpeedOfEachMechanism) {
+  const Json rows = rows_of({"bench", "table1", "--model", "soft-pico", "--batch", "2",
+                             "--attention", "soft,softmax", "--repeat", "1", "--json"});
+  ASSERT_EQ(rows.size(), 2u);
+  for (const char* key : {"step_mb", "train_images_per_second", "images_per_second"}) {
+    EXPECT_GT(rows[0].at(key).get<double>(), 0) << key;
+  }
+}
+
 TEST(BenchModel, ComparesTheEnginesInOneRun) {
   const Json rows =
       rows_of({"bench", "model", "--model", "soft-nano", "--compare", "--repeat", "2", "--json"});
