@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 #include <malloc.h>
 
+#include <atomic>
 #include <limits>
 #include <memory>
 
@@ -15,11 +16,17 @@
 
 namespace soft {
 
+// LibTorch makes a new pool of threads each time it is told their number, even when it has them.
+inline void tell_threads(int count) {
+  static std::atomic<int> told{0};
+  if (told.exchange(count) != count) at::set_num_threads(count);
+}
+
 // Runs a command with LibTorch's errors translated, without their backtraces, and its threads set.
 template <class Command>
 auto guarded(int threads, const Command& command) {
   set_threads(threads);
-  at::set_num_threads(soft::threads());
+  tell_threads(soft::threads());
   try {
     return command();
   } catch (const c10::Error& error) {
