@@ -21,16 +21,17 @@ constexpr int kInverseSteps = 6;
 // A⁺ of matrices whose rows are softmaxes:
 //   Z0 = A' / (|A|₁ |A|∞)   Z <- Z (13 I - AZ (15 I - AZ (7 I - AZ))) / 4
 // Scaled per matrix, so that no sample depends on its neighbours.
-Tensor pseudo_inverse(const Tensor& a) {
+Tensor pseudo_inverse(const Tensor& core) {
+  const Tensor a = core.flatten(0, 1);  // [B·h, m, m]
   const Tensor identity = torch::eye(a.size(-1), a.options());
-  const Tensor column_sums = a.sum(-2).amax(-1), row_sums = a.sum(-1).amax(-1);  // [B, h]
-  Tensor z = a.transpose(-1, -2) / (column_sums * row_sums).unsqueeze(-1).unsqueeze(-1);
+  const Tensor norms = a.sum(-2).amax(-1) * a.sum(-1).amax(-1);  // entries are not negative
+  Tensor z = a.transpose(-1, -2) / norms.unsqueeze(-1).unsqueeze(-1);
   for (int step = 0; step < kInverseSteps; ++step) {
-    const Tensor az = torch::matmul(a, z);
-    const Tensor inner = 15 * identity - torch::matmul(az, 7 * identity - az);
-    z = 0.25 * torch::matmul(z, 13 * identity - torch::matmul(az, inner));
+    const Tensor az = torch::bmm(a, z);
+    const Tensor inner = torch::baddbmm(identity, az, 7 * identity - az, 15, -1);
+    z = torch::bmm(z, torch::baddbmm(identity, az, inner, 13.0 / 4, -1.0 / 4));
   }
-  return z;
+  return z.view_as(core);
 }
 
 class Nystromformer : public Attention {

@@ -6,6 +6,7 @@
 // only where it sees nobody else. Rounds are combined by a softmax over their log-sum-exp. Up to b
 // tokens are one chunk: full attention, nothing to hash.
 
+#include <algorithm>
 #include <cmath>
 
 #include "attention/masking.h"
@@ -17,10 +18,13 @@ namespace soft {
 namespace {
 
 using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
 
 constexpr uint64_t kEvaluationSeed = 20211022;  // evaluation always hashes alike
 constexpr double kSelfScore = -5e4;             // below every other token, above every masked one
 constexpr double kMaskedScore = -1e6;
+constexpr int64_t kHashCells = 1 << 20;  // of one head at a time: more tokens have more buckets
 
 Tensor unit_length(const Tensor& k) { return k * (k.square().sum(-1, true) + 1e-12).rsqrt(); }
 
@@ -47,13 +51,38 @@ struct Rounds {
   Tensor inverse;  // [B, h, R, n]: place in the round of the token at a position
 };
 
-// Rows x[b, h, index[b, h, ..]] as one selection. x: [B, h, n, d], index: [B, h, R, n].
-Tensor rows_at(const Tensor& x, const Tensor& index) {
-  const int64_t groups = x.size(0) * x.size(1), n = x.size(2);
-  const Tensor first = torch::arange(groups, index.options()).reshape({-1, 1}) * n;
-  const Tensor rows = index.reshape({groups, -1}) + first;
-  const Tensor picked = x.reshape({groups * n, x.size(3)}).index_select(0, rows.flatten());
-  return picked.reshape({index.size(0), index.size(1), index.size(2), index.size(3), x.size(3)});
+// Rows of x in another order: [.., n, d] by a permutation [.., n].
+Tensor picked(const Tensor& x, const Tensor& order) {
+  const int64_t n = x.size(-2), groups = order.numel() / n;
+  const Tensor first = torch::arange(groups, order.options()).unsqueeze(-1) * n;
+  const Tensor rows = (order.reshape({groups, n}) + first).flatten();
+  return x.reshape({groups * n, x.size(-1)}).index_select(0, rows).reshape(x.sizes());
+}
+
+// The gradient of a permutation is the permutation back: LibTorch, which cannot know that no row is
+// taken twice, would add them up one by one.
+class Reorder : public torch::autograd::Function<Reorder> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& order,
+                        const Tensor& inverse) {
+    context->save_for_backward({inverse});
+    return picked(x, order);
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    return {picked(gradients[0], context->get_saved_variables()[0]), Tensor(), Tensor()};
+  }
+};
+
+// [B, h, n, d] in the order of every round: [B, h, R, n, d].
+Tensor in_rounds(const Tensor& x, const Rounds& rounds) {
+  const Tensor repeated = x.unsqueeze(2).expand({-1, -1, rounds.order.size(2), -1, -1});
+  return Reorder::apply(repeated, rounds.order, rounds.inverse);
+}
+
+// And back to the tokens' own order.
+Tensor restored(const Tensor& x, const Rounds& rounds) {
+  return Reorder::apply(x, rounds.inverse, rounds.order);
 }
 
 class Reformer : public Attention {
@@ -65,11 +94,7 @@ class Reformer : public Attention {
     if (n <= spec().bucket_size) return full_attention(heads, tokens.mask);
     const Rounds rounds = sorted(hashes(heads.q.detach(), tokens), tokens.mask);
     const auto [y, sums] = attend_in_chunks(heads, rounds, tokens.mask);
-    // Back to the tokens' own order, [B, h, R, n, d] and [B, h, R, n, 1].
-    const auto restored = [&](const Tensor& t) {
-      return t.gather(3, rounds.inverse.unsqueeze(-1).expand({-1, -1, -1, -1, t.size(-1)}));
-    };
-    return (restored(y) * restored(sums).softmax(2)).sum(2);
+    return (restored(y, rounds) * restored(sums, rounds).softmax(2)).sum(2);
   }
 
  private:
@@ -80,8 +105,12 @@ class Reformer : public Attention {
     if (!tokens.training) generator = at::make_generator<at::CPUGeneratorImpl>(kEvaluationSeed);
     const Tensor rotation =
         torch::randn({x.size(3), rounds * half}, generator, torch::kFloat32).to(x.options());
-    const Tensor turned = torch::matmul(x, rotation).unflatten(-1, {rounds, half});
-    return torch::cat({turned, -turned}, -1).argmax(-1).transpose(2, 3);
+    std::vector<Tensor> buckets;  // [B, h, some, R]
+    for (const Tensor& some : x.split(std::max<int64_t>(1, kHashCells / rotation.size(1)), 2)) {
+      const Tensor turned = torch::matmul(some, rotation).unflatten(-1, {rounds, half});
+      buckets.push_back(torch::cat({turned, -turned}, -1).argmax(-1));
+    }
+    return torch::cat(buckets, 2).transpose(2, 3);
   }
 
   // Masked tokens come last.
@@ -103,9 +132,9 @@ class Reformer : public Attention {
     const auto chunked = [&](const Tensor& t, double filling) {  // [B, h, R, n, x]
       return torch::constant_pad_nd(t, {0, 0, 0, missing}, filling).unflatten(3, {-1, b});
     };
-    const Tensor q = chunked(rows_at(heads.q, rounds.order), 0);  // [B, h, R, c, b, d]
-    const Tensor k = with_previous(unit_length(q), 3);            // [B, h, R, c, 2b, d]
-    const Tensor v = with_previous(chunked(rows_at(heads.v, rounds.order), 0), 3);
+    const Tensor q = chunked(in_rounds(heads.q, rounds), 0);  // [B, h, R, c, b, d]
+    const Tensor k = with_previous(unit_length(q), 3);        // [B, h, R, c, 2b, d]
+    const Tensor v = with_previous(chunked(in_rounds(heads.v, rounds), 0), 3);
     const Tensor position = chunked(rounds.order.unsqueeze(-1), -1);  // filling is nobody
     const Tensor seen = with_previous(position, 3).transpose(-1, -2);
     Tensor scores = torch::matmul(q * score_scale(q), k.transpose(-1, -2));  // [.., c, b, 2b]

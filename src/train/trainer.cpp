@@ -1,7 +1,6 @@
 #include "train/trainer.h"
 
 #include <cmath>
-#include <filesystem>
 #include <ostream>
 
 #include "attention/torch.h"
@@ -14,7 +13,6 @@
 namespace soft {
 namespace {
 
-namespace fs = std::filesystem;
 using torch::Tensor;
 
 LoaderOptions loader_options(const Plan& plan, const TrainRequest& request, bool training) {
