@@ -8,8 +8,12 @@ if(SOFT_SANITIZE)
   # GCC's maybe-uninitialized warning misfires inside the standard library under the sanitizers.
   target_compile_options(soft_flags INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-    -Wno-maybe-uninitialized)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(soft_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(SOFT_FUZZ)
+  target_compile_options(soft_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_compile_definitions(soft_flags INTERFACE HWY_COMPILE_ONLY_STATIC)  # one instruction set will do
 endif()
 # SIMD kernels are compiled for AVX-512, AVX2, SSE4, NEON and plain C++. Left out: SSSE3 and the DL variant of
 # AVX-512, which bring them nothing, and SVE, whose sizeless vectors cannot stand in arrays of accumulators.

@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,6 +43,21 @@ void sync_path(const std::string& path, int flags) {
     fail("cannot sync '{}' to disk: {}", path, std::strerror(errno));
   }
 }
+
+// The kernel maps whole pages. The rest of the last one lies outside the file: AddressSanitizer,
+// where it is on, is told to report a read there.
+struct PageRest {
+  const uint8_t* begin;
+  size_t size;
+
+  PageRest(const uint8_t* data, size_t bytes) : begin(data + bytes) {
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    size = (page - bytes % page) % page;
+  }
+};
+
+void forbid(const PageRest& rest) { ASAN_POISON_MEMORY_REGION(rest.begin, rest.size); }
+void allow(const PageRest& rest) { ASAN_UNPOISON_MEMORY_REGION(rest.begin, rest.size); }
 
 std::string folder_of(const std::string& path) {
   const auto parent = std::filesystem::path(path).parent_path().string();
@@ -96,6 +112,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   void* map = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (map == MAP_FAILED) fail("cannot map '{}': {}", path, std::strerror(errno));
   data_ = static_cast<const uint8_t*>(map);
+  forbid({data_, size_});
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
@@ -111,7 +128,9 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr) ::munmap(const_cast<uint8_t*>(data_), size_);
+  if (data_ == nullptr) return;
+  allow({data_, size_});
+  ::munmap(const_cast<uint8_t*>(data_), size_);
 }
 
 void MappedFile::release_pages() const {
