@@ -35,6 +35,7 @@ void add_commands(CLI::App& app) {
   add_eval(app);
   add_classify(app);
   add_embed(app);
+  add_attend(app);
   add_serve(app);
   add_bench(app);
 }

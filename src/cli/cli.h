@@ -22,6 +22,7 @@ void add_train(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_classify(CLI::App& app);
 void add_embed(CLI::App& app);
+void add_attend(CLI::App& app);
 void add_serve(CLI::App& app);
 void add_bench(CLI::App& app);
 

@@ -30,13 +30,6 @@ std::vector<std::string> files_below(const std::string& folder) {
   return files;
 }
 
-Image read_upright(const std::string& file) {
-  if (file != "-") return read_image(file, {true});
-  const std::string bytes(std::istreambuf_iterator<char>(std::cin), {});
-  return decode_image(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), "stdin",
-                      {true});
-}
-
 // [3, size, size]; empty when the picture cannot be read.
 std::vector<float> read_pixels(PictureBatch::Entry& entry, const Preprocessing& preprocessing) {
   try {
@@ -67,6 +60,13 @@ PictureBatch read_batch(const std::vector<std::string>& files, const Preprocessi
 }
 
 }  // namespace
+
+Image read_upright(const std::string& file) {
+  if (file != "-") return read_image(file, {true});
+  const std::string bytes(std::istreambuf_iterator<char>(std::cin), {});
+  return decode_image(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), "stdin",
+                      {true});
+}
 
 std::vector<std::string> picture_files(const std::vector<std::string>& inputs) {
   std::vector<std::string> files;

@@ -10,6 +10,9 @@
 
 namespace soft {
 
+// As it should be looked at, its EXIF orientation applied; `-` is standard input.
+Image read_upright(const std::string& file);
+
 // Every regular file of a folder counts. Sorted, so that runs compare.
 std::vector<std::string> picture_files(const std::vector<std::string>& inputs);
 

@@ -40,6 +40,9 @@ Runner open_native(const LoadedModel& model) {
   runner.features = [native](const float* pixels, int64_t count, Grid size) {
     return features(native->model, native->workspace, {pixels, count, size});
   };
+  runner.rows = [native](const ImageBatch& images, const RowQuery& query) {
+    return attention_row(native->model, native->workspace, images, query);
+  };
   return runner;
 }
 
@@ -66,6 +69,9 @@ Runner open_torch(const LoadedModel& model, bool fused) {
   runner.card = model.card;
   runner.logits = std::move(answers.logits);
   runner.features = std::move(answers.features);
+  runner.rows = [row = std::move(answers.row)](const ImageBatch& images, const RowQuery& query) {
+    return row(images.pixels, images.count, images.size, {query.stage, query.layer, query.token});
+  };
   // A second model, which few commands need: opened when it is first asked.
   auto second = std::make_shared<TorchAnswers>();
   runner.vectors = [request, second](const float* pixels, int64_t count, Grid size) {

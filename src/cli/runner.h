@@ -9,6 +9,7 @@
 #include "base/grid.h"
 #include "base/npy.h"
 #include "cli/model_options.h"
+#include "engine/attend.h"
 #include "weights/weights.h"
 
 namespace soft {
@@ -43,6 +44,7 @@ struct Runner {
   Question<std::vector<float>> logits;    // [count, classes]
   Question<std::vector<float>> vectors;   // what the classifier reads, [count, C]
   Question<std::vector<Array>> features;  // after each stage, [count, C, H, W]
+  RowSource rows;                         // of the attention matrices
 };
 
 Runner open_runner(const LoadedModel& model, Engine engine);

@@ -45,15 +45,19 @@ int64_t token_at(const AttendInput& input, Grid grid, const AttendRequest& reque
 
 AttendInput attend_input(const Image& upright, const Preprocessing& preprocessing, int size) {
   const int side = size > 0 ? size : preprocessing.size;
-  const Image resized = resize(upright, side, side, Filter::kBicubic);
-  AttendInput input{upright.grid(), {side, side}, std::vector<float>(resized.rgb.size())};
+  return attend_input(upright, preprocessing, Grid{side, side});
+}
+
+AttendInput attend_input(const Image& upright, const Preprocessing& preprocessing, Grid size) {
+  const Image resized =
+      resize(upright, static_cast<int>(size.w), static_cast<int>(size.h), Filter::kBicubic);
+  AttendInput input{upright.grid(), size, std::vector<float>(resized.rgb.size())};
   normalise(resized, preprocessing, input.pixels.data());
   return input;
 }
 
-AttendResult attend(const Packed& model, Workspace& workspace, const AttendInput& input,
+AttendResult attend(const ModelSpec& spec, const RowSource& source, const AttendInput& input,
                     const AttendRequest& request) {
-  const ModelSpec& spec = model.spec();
   const int stage = stage_of(spec, request);
   const int depth = spec.stages[stage].depth, count = spec.stages[stage].heads;
   const Range layers = chosen("layer", request.layer, depth, {depth - 1, depth});
@@ -63,8 +67,8 @@ AttendResult attend(const Packed& model, Workspace& workspace, const AttendInput
   result.token = token_at(input, result.grid, request);
   const int64_t prefix = has_class_token(spec, stage) ? 1 : 0;
   const int64_t tokens = prefix + result.grid.size();
-  const Array maps = attention_row(
-      model, workspace, {input.pixels.data(), 1, input.size},
+  const Array maps = source(
+      {input.pixels.data(), 1, input.size},
       {stage, layers.begin, result.token, layers.end - layers.begin});  // [1, layers·heads, tokens]
   const float* map = maps.data.data();
   for (int layer = layers.begin; layer < layers.end; ++layer, map += count * tokens) {
@@ -74,6 +78,14 @@ AttendResult attend(const Packed& model, Workspace& workspace, const AttendInput
     }
   }
   return result;
+}
+
+AttendResult attend(const Packed& model, Workspace& workspace, const AttendInput& input,
+                    const AttendRequest& request) {
+  const RowSource source = [&](const ImageBatch& images, const RowQuery& query) {
+    return attention_row(model, workspace, images, query);
+  };
+  return attend(model.spec(), source, input, request);
 }
 
 Json to_json(const AttendResult& result) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/grid.h"
@@ -21,6 +22,7 @@ struct AttendInput {
 // Resized to size x size, whatever its shape; 0 means the model's own size. Position embeddings
 // follow the input, so that a larger one gives finer maps.
 AttendInput attend_input(const Image& upright, const Preprocessing& preprocessing, int size = 0);
+AttendInput attend_input(const Image& upright, const Preprocessing& preprocessing, Grid size);
 
 // Stages, layers and heads count from 1, as on the command line.
 struct AttendRequest {
@@ -44,7 +46,12 @@ struct AttendResult {
   std::vector<AttendRow> rows;
 };
 
+// Whatever knows a model's rows: [1, heads, tokens], as attention_row gives them.
+using RowSource = std::function<Array(const ImageBatch& images, const RowQuery& query)>;
+
 // A usage error says which stage, layer, head or pixel does not exist.
+AttendResult attend(const ModelSpec& spec, const RowSource& source, const AttendInput& input,
+                    const AttendRequest& request);
 AttendResult attend(const Packed& model, Workspace& workspace, const AttendInput& input,
                     const AttendRequest& request);
 

@@ -23,11 +23,21 @@ struct TorchModel {
   bool fused = true;  // false: the plain tensor expressions, for comparison
 };
 
+// One token's row of every head's attention matrix; stage, layer and token count from 0.
+struct TorchRow {
+  int stage = 0;
+  int layer = 0;
+  int64_t token = 0;  // on the stage's grid, row by row
+  int layers = 1;     // this many, from `layer` on
+};
+
 // A model to be asked again and again. Pixels are normalised, [count, 3, size.h, size.w].
 struct TorchAnswers {
   std::function<std::vector<float>(const float* pixels, int64_t count, Grid size)> logits;
   // Four [count, C, H, W].
   std::function<std::vector<Array>(const float* pixels, int64_t count, Grid size)> features;
+  // [count, layers·heads, tokens]; a class token comes first.
+  std::function<Array(const float* pixels, int64_t count, Grid size, const TorchRow& row)> row;
 };
 
 // One training step on the same batch of noise, again and again: forward, backward, clipping and

@@ -45,8 +45,8 @@ class Help : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Commands, Help,
                          testing::Values("", "models", "info", "doctor", "forward", "convert",
-                                         "data", "data list", "data get", "embed", "bench",
-                                         "bench model", "bench roofline"));
+                                         "data", "data list", "data get", "embed", "attend",
+                                         "bench", "bench model", "bench roofline"));
 
 TEST_P(Help, EndsWithExamplesThatWork) {
   const auto examples = examples_of(GetParam());

@@ -28,10 +28,11 @@ class Native : public testing::Test {
 
 const std::string kCat = SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png";
 
-TEST_F(Native, ClassifyEvalAndForwardLeaveLibTorchAlone) {
+TEST_F(Native, ClassifyEvalForwardAndAttendLeaveLibTorchAlone) {
   for (const std::string& arguments :
        {"classify --json " + kCat, std::string("eval --data shapes --limit-val 8"),
-        "forward --features --output y.npy --input " + kCat}) {
+        "forward --features --output y.npy --input " + kCat,
+        "attend --query 9,9 --out heat.png " + kCat}) {
     EXPECT_THAT(opened_by(arguments),
                 AllOf(Not(HasSubstr("libtorch")), Not(HasSubstr("libsoft_torch"))))
         << arguments;

@@ -47,7 +47,7 @@ TEST(HeatColour, GrowsLighterEvenlyOnBothSidesOfZero) {
 }
 
 TEST(HeatColour, IsWarmAboveZeroCoolBelowAndEndsBeyondOne) {
-  for (float value : {0.3f, 0.6f, 1.0f}) {
+  for (float value : {0.5f, 0.75f, 1.0f}) {
     EXPECT_GT(heat_colour(value)[0], heat_colour(value)[2]) << value;
     EXPECT_LT(heat_colour(-value)[0], heat_colour(-value)[2]) << value;
   }

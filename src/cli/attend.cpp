@@ -1,0 +1,217 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/attend_sheet.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/pictures.h"
+#include "cli/runner.h"
+#include "cli/size.h"
+#include "image/codec.h"
+
+namespace soft {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  std::vector<std::string> weights;  // none: the model in the box
+  std::vector<std::string> queries;  // "X,Y"
+  std::string layer, head;           // a number, "all", or nothing for the default
+  int stage = AttendRequest::kDefault;
+  std::string size;  // of the model's input; empty: the model's own
+  int tile = 0;
+  std::string engine;
+  std::string image;
+  std::string out;
+  bool json = false;
+};
+
+bool read_number(std::string_view text, int& number) {
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return code == std::errc() && end == text.data() + text.size();
+}
+
+Pixel parse_query(const std::string& text) {
+  const std::string_view query = text;
+  const size_t comma = query.find(',');
+  Pixel pixel;
+  if (comma == std::string::npos || !read_number(query.substr(0, comma), pixel.x) ||
+      !read_number(query.substr(comma + 1), pixel.y)) {
+    fail_usage("--query '{}' must be X,Y in pixels of the picture, e.g. 120,88", text);
+  }
+  return pixel;
+}
+
+// Which layer or head: AttendRequest's numbers.
+int parse_choice(const char* flag, const std::string& text) {
+  if (text.empty()) return AttendRequest::kDefault;
+  if (text == "all") return AttendRequest::kAll;
+  int number = 0;
+  if (!read_number(text, number) || number < 1) {
+    fail_usage("{} '{}' must be a number from 1 up, or all", flag, text);
+  }
+  return number;
+}
+
+std::vector<AttendRequest> requests_of(const Options& options) {
+  AttendRequest request;
+  request.stage = options.stage;
+  request.layer = parse_choice("--layer", options.layer);
+  request.head = parse_choice("--head", options.head);
+  std::vector<AttendRequest> requests;
+  for (const std::string& text : options.queries) {
+    const Pixel query = parse_query(text);
+    request.x = query.x;
+    request.y = query.y;
+    requests.push_back(request);
+  }
+  return requests;
+}
+
+void check_finite(const Attended& answer) {
+  for (const AttendRow& row : answer.result.rows) {
+    if (!std::all_of(row.row.begin(), row.row.end(), [](float x) { return std::isfinite(x); })) {
+      fail("stage {} layer {} head {} of '{}' attends with values that are not finite", row.stage,
+           row.layer, row.head, answer.weights);
+    }
+  }
+}
+
+// What one model says about each query.
+std::vector<Attended> ask(const Options& options, const std::string& weights, const Image& picture,
+                          const std::vector<AttendRequest>& requests) {
+  ModelOptions chosen = options.model;
+  chosen.weights = weights;
+  const Runner runner = open_runner(chosen, options.engine);
+  const ModelSpec& spec = runner.card.spec;
+  const Preprocessing preprocessing = preprocessing_of(runner.card);
+  const Grid size =
+      options.size.empty() ? Grid{spec.image_size, spec.image_size} : parse_size(options.size);
+  check_image(spec, size, Fault::kUsage);
+  const AttendInput input = attend_input(picture, preprocessing, size);
+  const std::string label = fmt::format("{} {}", spec.name, name_of(spec.attention));
+  std::vector<Attended> answers;
+  for (const AttendRequest& request : requests) {
+    answers.push_back(
+        {weights, label, {request.x, request.y}, attend(spec, runner.rows, input, request)});
+    check_finite(answers.back());
+  }
+  return answers;
+}
+
+// A list per query, with an entry per model.
+std::vector<std::vector<Attended>> ask_all(const Options& options, const Image& picture) {
+  const std::vector<AttendRequest> requests = requests_of(options);
+  std::vector<std::vector<Attended>> answers(requests.size());
+  const bool boxed = options.weights.empty();
+  for (const std::string& weights : boxed ? std::vector<std::string>{""} : options.weights) {
+    std::vector<Attended> own = ask(options, weights, picture, requests);
+    for (size_t i = 0; i < own.size(); ++i) answers[i].push_back(std::move(own[i]));
+  }
+  return answers;
+}
+
+// One object; an array of them when there are several models or queries.
+Json json_of(const std::vector<std::vector<Attended>>& answers) {
+  Json all = Json::array();
+  for (const auto& models : answers) {
+    for (const Attended& answer : models) {
+      Json json = to_json(answer.result);
+      json["query"] = {answer.query.x, answer.query.y};
+      json["model"] = answer.model;
+      if (!answer.weights.empty()) json["weights"] = answer.weights;
+      all.push_back(std::move(json));
+    }
+  }
+  return all.size() == 1 ? all.front() : all;
+}
+
+void run(const Options& options) {
+  if (options.out.empty() && !options.json) {
+    fail_usage("nothing to make; give --out heat.png, --json or both");
+  }
+  if (!options.out.empty()) check_output(options.out);
+  const Image picture = read_upright(options.image);
+  const auto answers = ask_all(options, picture);
+  if (!options.out.empty()) {
+    const Image sheet = attend_sheet(picture, answers, options.tile);
+    const std::vector<uint8_t> png = encode_png(sheet);
+    write_atomically(options.out, [&](std::ostream& out) {
+      out.write(reinterpret_cast<const char*>(png.data()),
+                static_cast<std::streamsize>(png.size()));
+    });
+    log("wrote '{}' {}x{}", options.out, sheet.width, sheet.height);
+  }
+  if (options.json) print_json(json_of(answers));
+}
+
+void add_choice_flags(CLI::App* command, Options& options) {
+  command
+      ->add_option("--query", options.queries,
+                   "The pixel of the upright picture whose patch asks; may be repeated")
+      ->required()
+      ->allow_extra_args(false)
+      ->type_name("X,Y");
+  command->add_option("--stage", options.stage, "Stage, from 1 (default: 2, or the only one)")
+      ->check(CLI::Range(1, 4).description(""))
+      ->type_name("N");
+  command
+      ->add_option("--layer,--layers", options.layer,
+                   "Layer of the stage, from 1, or all (default: the last)")
+      ->type_name("N|all");
+  command->add_option("--head,--heads", options.head, "Head, from 1, or all (default: 1 and 2)")
+      ->type_name("N|all");
+}
+
+void add_picture_flags(CLI::App* command, Options& options) {
+  command->add_option("image", options.image, "A picture, or - for standard input")
+      ->required()
+      ->type_name("IMAGE");
+  command
+      ->add_option("--size", options.size,
+                   "Resize the picture to N x N or HxW for the model (default: the model's own "
+                   "size); larger gives finer maps")
+      ->type_name("N|HxW");
+  command->add_option("--out", options.out, "The heat-map, or a sheet of several (.png)")
+      ->type_name("FILE");
+  command
+      ->add_option("--tile", options.tile,
+                   "Longer side of each map, in pixels (default: the picture's own)")
+      ->check(CLI::Range(16, kLargestSide).description(""))
+      ->type_name("N");
+}
+
+}  // namespace
+
+void add_attend(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add_command(
+      app, {"attend", "Run", "Show where a patch of a picture looks",
+            "soft attend --query 160,120 --size 128 --out heat.png photo.png\n"
+            "soft attend --query 160,120 --stage 1 --head 1 --json photo.png\n"
+            "soft attend --query 160,120 --query 330,140 --layers all --heads all --size 128 "
+            "--tile 200 --out sheet.png photo.png"});
+  add_choice_flags(command, *options);
+  add_picture_flags(command, *options);
+  command
+      ->add_option("--weights", options->weights,
+                   "A .safetensors or .pth file (default: the model in the box); repeated, the "
+                   "models stand side by side")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  add_model_flag(command, options->model);
+  add_engine_flag(command, options->engine);
+  add_change_flags(command, options->model);
+  add_weights_key_flag(command, options->model);
+  add_json_flag(command, options->json);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace soft

@@ -1,0 +1,123 @@
+// The rows that `soft attend` prints are rows of the dense attention matrix, for every mechanism,
+// stage and layer, whichever engine runs it.
+#include "engine/attend.h"
+
+#include "attention/fast_path.h"
+#include "image/codec.h"
+#include "parity/parity.h"
+#include "support/tensors.h"
+
+namespace soft {
+namespace {
+
+using torch::Tensor;
+
+constexpr int kQueryX = 31, kQueryY = 12;
+
+Image noise(int width, int height) {
+  Image image(width, height);
+  Random random(5);
+  for (uint8_t& value : image.rgb) value = static_cast<uint8_t>(random.below(256));
+  return image;
+}
+
+std::shared_ptr<Classifier> model_of(const ModelSpec& spec, const Weights& weights) {
+  auto model = std::make_shared<Classifier>(spec);
+  load_weights(*model, weights);
+  model->eval();
+  return model;
+}
+
+template <class Module>
+Module& part(Classifier& model, const std::string& name) {
+  return *std::dynamic_pointer_cast<Module>(model.named_modules()[name]);
+}
+
+// The whole matrix of a layer, [h, n, n]: what mix makes of V = I. `map` is what its stage reads.
+Tensor dense_matrix(Classifier& model, const Tensor& map, int stage, int layer) {
+  const std::string number = std::to_string(stage + 1);
+  const auto [embedded, grid] = part<PatchEmbed>(model, "patch_embed" + number).forward(map);
+  const Tokens tokens{grid, has_class_token(model.spec(), stage) ? 1 : 0, {}, false, {}};
+  Tensor x = embedded;
+  if (tokens.prefix > 0) x = torch::cat({model.named_parameters()["cls_token"], x}, 1);
+  x = x + model.named_parameters()["pos_embed" + number];
+  const auto at = [&](int i) -> Layer& {
+    return part<Layer>(model, "block" + number + "." + std::to_string(i));
+  };
+  for (int i = 0; i < layer; ++i) x = at(i).forward(x, tokens);
+  Attention& attention = at(layer).attention();
+  Heads heads = attention.project(at(layer).attention_input(x));
+  heads.v = torch::eye(tokens.count()).expand({1, heads.q.size(1), -1, -1}).contiguous();
+  return attention.mix(heads, tokens)[0];
+}
+
+class EveryMechanism : public testing::TestWithParam<std::string_view> {
+ protected:
+  EveryMechanism() : spec_(find_model("soft-pico")) {
+    set_field(spec_, "attention", GetParam());
+    const test::LivelyWeights lively(spec_);
+    std::vector<NamedTensor> tensors;
+    for (const TensorShape& tensor : tensors_of(spec_)) {
+      tensors.push_back({tensor.name, lively.get().tensors.at(tensor.name)});
+    }
+    card_.spec = spec_;
+    write_safetensors(folder_.path("w"), tensors, metadata_of(card_));
+    model_ = model_of(spec_, lively.get());
+    const auto png = encode_png(picture_);
+    test::write_file(folder_.path("x.png"), {png.begin(), png.end()});
+  }
+  ~EveryMechanism() override { set_use_fast_path(true); }
+
+  Json printed_rows(int stage) const {
+    const test::Outcome outcome =
+        test::run_soft({"attend", "--weights", folder_.path("w"), "--query",
+                        fmt::format("{},{}", kQueryX, kQueryY), "--stage", std::to_string(stage),
+                        "--layers", "all", "--heads", "all", "--json", folder_.path("x.png")});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return parse_json(outcome.out, "rows");
+  }
+
+  Tensor pixels() const {
+    Preprocessing preprocessing;
+    preprocessing.size = spec_.image_size;
+    std::vector<float> values = attend_input(picture_, preprocessing).pixels;
+    return torch::tensor(values).reshape({1, 3, spec_.image_size, spec_.image_size});
+  }
+
+  ModelSpec spec_;
+  Card card_;
+  test::TemporaryFolder folder_;
+  std::shared_ptr<Classifier> model_;
+  const Image picture_ = noise(50, 40);
+};
+
+TEST_P(EveryMechanism, PrintsRowsOfTheDenseMatrix) {
+  const torch::NoGradGuard no_grad;
+  set_use_fast_path(false);
+  std::vector<Tensor> maps{pixels()};
+  for (const Tensor& map : model_->features(maps.front())) maps.push_back(map);
+  for (int stage = 0; stage < 4; ++stage) {
+    const Json answer = printed_rows(stage + 1);
+    const int64_t h = answer["grid"][0], w = answer["grid"][1];
+    const int64_t token = kQueryY * h / picture_.height * w + kQueryX * w / picture_.width;
+    const int64_t prefix = has_class_token(spec_, stage) ? 1 : 0;
+    for (const Json& row : answer["rows"]) {
+      const int layer = row["layer"].get<int>() - 1, head = row["head"].get<int>() - 1;
+      const Tensor dense = dense_matrix(*model_, maps[stage], stage, layer);
+      const Tensor expected = dense[head][token + prefix].narrow(0, prefix, h * w);
+      const Tensor got = torch::tensor(row["row"].get<std::vector<float>>());
+      EXPECT_LT(test::relative_error(got, expected), 1e-3)
+          << "stage " << stage + 1 << " layer " << layer + 1 << " head " << head + 1;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryMechanism, testing::ValuesIn(names_of(Mechanism{})),
+                         [](const auto& name) {
+                           std::string text(name.param);
+                           std::replace(text.begin(), text.end(), '-', '_');
+                           return text;
+                         });
+
+}  // namespace
+}  // namespace soft
