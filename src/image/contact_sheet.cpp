@@ -26,11 +26,11 @@ struct Layout {
         lines = std::max(lines, static_cast<int64_t>(print.caption.size()));
       }
     }
-    scale = std::max(1, width / 240);
+    scale = std::max(1, width / 160);
   }
 
   int64_t gap() const { return 4 * scale; }
-  int64_t line() const { return text_height(scale) + 3 * scale; }
+  int64_t line() const { return text_height(scale) + 2 * scale; }
   int64_t below() const { return lines * line(); }
   int64_t sheet_width() const { return columns * (width + gap()) + gap(); }
   int64_t sheet_height() const { return rows * (height + below() + gap()) + gap(); }

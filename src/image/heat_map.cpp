@@ -11,7 +11,9 @@
 namespace soft {
 namespace {
 
-constexpr float kHeatShare = 0.6f;  // of a pixel's colour; the rest is the picture
+// The heat's share of a pixel's colour, at zero and at the end of the scale; the rest is the
+// picture.
+constexpr float kLeastShare = 0.55f, kMostShare = 0.85f;
 
 // Four patches in a row around a pixel's centre, and their weights (Catmull-Rom).
 struct Reach {
@@ -55,9 +57,10 @@ float grey_of(const uint8_t* rgb) { return 0.299f * rgb[0] + 0.587f * rgb[1] + 0
 
 void paint(const uint8_t* picture, float value, uint8_t* out) {
   const Colour colour = heat_colour(value);
-  const float ground = (1 - kHeatShare) * grey_of(picture);
+  const float share = kLeastShare + (kMostShare - kLeastShare) * std::abs(value);
+  const float ground = (1 - share) * grey_of(picture);
   for (size_t c = 0; c < 3; ++c) {
-    out[c] = static_cast<uint8_t>(std::lround(ground + kHeatShare * colour[c]));
+    out[c] = static_cast<uint8_t>(std::lround(ground + share * colour[c]));
   }
 }
 
@@ -100,7 +103,7 @@ Image heat_map(const Image& picture, const Heat& heat) {
 
 void draw_cross(Image& image, Pixel at) {
   const int shorter = std::min(image.width, image.height);
-  const int half = std::max(shorter / 400, 0);         // of the light stroke's width
+  const int half = shorter / 400;                      // of the light stroke's width
   const int edge = half + std::max(shorter / 300, 1);  // of the dark one's
   const int arm = std::max(shorter / 28, 4);
   const auto bar = [&](int dx, int dy, uint8_t shade) {

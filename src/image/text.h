@@ -1,4 +1,4 @@
-// Captions on pictures, in one small built-in typeface of five by seven dots.
+// Captions on pictures, in one small built-in typeface of five by eight dots.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ Image filled(int width, int height, uint8_t shade) {
 TEST(Text, HasADifferentGlyphForEveryCharacterOfAscii) {
   std::set<std::vector<uint8_t>> seen;
   for (char c = ' '; c <= '~'; ++c) {
-    Image image = filled(6, 7, 255);
+    Image image = filled(6, 8, 255);
     draw_text(image, {0, 0}, std::string(1, c), 1);
     EXPECT_TRUE(seen.insert(image.rgb).second) << c;
   }
