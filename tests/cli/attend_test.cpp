@@ -36,9 +36,9 @@ class Attend : public testing::Test {
     return read_image(out);
   }
 
-  std::string weights(const std::string& name, const std::string& attention) const {
+  std::string weights(const std::string& name, const std::string& setting) const {
     ModelSpec spec = find_model("soft-pico");
-    set_field(spec, "attention", attention);
+    apply_setting(spec, setting);
     test::write_weights(folder_.path(name), spec);
     return folder_.path(name);
   }
@@ -76,7 +76,7 @@ TEST_F(Attend, ReadsStandardInput) {
 }
 
 TEST_F(Attend, GivesEveryLayerHeadQueryAndModelThatIsAskedFor) {
-  const std::string soft = weights("a", "soft"), norm = weights("b", "soft-norm");
+  const std::string soft = weights("a", "norm=off"), norm = weights("b", "norm=on");
   const Json answer = rows({"--weights", soft, "--weights", norm, "--query", "1,2", "--query",
                             "3,4", "--stage", "3", "--layers", "all", "--heads", "all", kCat});
   ASSERT_EQ(answer.size(), 4u);
@@ -94,20 +94,20 @@ TEST_F(Attend, GivesEveryLayerHeadQueryAndModelThatIsAskedFor) {
 TEST_F(Attend, FindsTheOtherPatchesThatLookAlike) {
   Image image(240, 80);  // white on the right third
   for (int y = 0; y < 80; ++y) std::fill_n(image.pixel(160, y), 3 * 80, 255);
-  const std::string file = picture("third.png", image), dense = weights("dense", "soft-dense");
+  const std::string file = picture("third.png", image), dense = weights("dense", "stage4=soft");
   for (const bool white : {true, false}) {
     const Json answer = rows({"--weights", dense, "--query", white ? "220,50" : "30,20", "--stage",
-                              "1", "--head", "1", "--size", "96", file});
-    ASSERT_EQ(answer["grid"], (Json{48, 48}));
+                              "4", "--head", "1", "--size", "256", file});
+    ASSERT_EQ(answer["grid"], (Json{16, 16}));
     const auto row = answer["rows"][0]["row"].get<std::vector<float>>();
     const auto mean = [&](int from, int to) {
       double sum = 0;
-      for (int y = 4; y < 44; ++y) {
-        for (int x = from; x < to; ++x) sum += row[y * 48 + x];
+      for (int y = 2; y < 14; ++y) {
+        for (int x = from; x < to; ++x) sum += row[y * 16 + x];
       }
-      return sum / (40 * (to - from));
+      return sum / (12 * (to - from));
     };
-    const double left = mean(4, 28), right = mean(36, 44);  // clear of the borders
+    const double left = mean(2, 9), right = mean(12, 14);  // clear of the borders
     EXPECT_GT(white ? right : left, white ? left : right);
   }
 }
@@ -127,8 +127,9 @@ TEST_F(Attend, DrawsSeveralMapsBesideThePicture) {
   EXPECT_GE(sheet.height, 300);
   const Image small = drawn({"--query", "400,20", "--tile", "90", kCat});
   EXPECT_LT(small.width, 3 * 90 + 40);
-  const Image models = drawn({"--query", "400,20", "--query", "4,20", "--tile", "90", "--weights",
-                              weights("a", "soft"), "--weights", weights("b", "softmax"), kCat});
+  const Image models =
+      drawn({"--query", "400,20", "--query", "4,20", "--tile", "90", "--weights",
+             weights("a", "norm=off"), "--weights", weights("b", "norm=on"), kCat});
   EXPECT_EQ(models.width, small.width);  // the picture and two models; heads below each other
   EXPECT_GT(models.height, 4 * 60);      // two queries of two heads
 }
