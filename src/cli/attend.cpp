@@ -96,7 +96,7 @@ std::vector<Attended> ask(const Options& options, const std::string& weights, co
       options.size.empty() ? Grid{spec.image_size, spec.image_size} : parse_size(options.size);
   check_image(spec, size, Fault::kUsage);
   const AttendInput input = attend_input(picture, preprocessing, size);
-  const std::string label = fmt::format("{} {}", spec.name, name_of(spec.attention));
+  const std::string label = fmt::format("{} {}", name_of(spec.attention), spec.name);
   std::vector<Attended> answers;
   for (const AttendRequest& request : requests) {
     answers.push_back(
