@@ -17,7 +17,8 @@ class Document : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(All, Document,
                          testing::Values("README.md", "CONTRIBUTING.md", "CHANGELOG.md",
                                          "docs/architecture.md", "docs/paper_map.md",
-                                         "docs/weights_format.md", "docs/server.md"));
+                                         "docs/weights_format.md", "docs/server.md",
+                                         "docs/gallery.md"));
 
 TEST_P(Document, NamesOnlyFilesThatExist) {
   const std::string document = text();
