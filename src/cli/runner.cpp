@@ -70,7 +70,8 @@ Runner open_torch(const LoadedModel& model, bool fused) {
   runner.logits = std::move(answers.logits);
   runner.features = std::move(answers.features);
   runner.rows = [row = std::move(answers.row)](const ImageBatch& images, const RowQuery& query) {
-    return row(images.pixels, images.count, images.size, {query.stage, query.layer, query.token});
+    return row(images.pixels, images.count, images.size,
+               {query.stage, query.layer, query.token, query.layers});
   };
   // A second model, which few commands need: opened when it is first asked.
   auto second = std::make_shared<TorchAnswers>();

@@ -46,7 +46,7 @@ struct AttendResult {
   std::vector<AttendRow> rows;
 };
 
-// Whatever knows a model's rows: [1, heads, tokens], as attention_row gives them.
+// Whatever knows a model's rows, as attention_row gives them.
 using RowSource = std::function<Array(const ImageBatch& images, const RowQuery& query)>;
 
 // A usage error says which stage, layer, head or pixel does not exist.
