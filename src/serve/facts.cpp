@@ -6,6 +6,8 @@
 namespace soft {
 namespace {
 
+constexpr int kLargestFactor = 8;  // of the model's own size
+
 int64_t macs_at(const ModelSpec& spec, int size) {
   return cost_of(spec, {size, size}).macs_with_inverse;
 }
@@ -13,7 +15,7 @@ int64_t macs_at(const ModelSpec& spec, int size) {
 // Multiples of the model's own size that are affordable.
 Json sizes_of(const ModelSpec& spec) {
   Json sizes = Json::array();
-  for (int factor = 1; factor <= 8; ++factor) {
+  for (int factor = 1; factor <= kLargestFactor; ++factor) {
     const int size = factor * spec.image_size;
     const int64_t macs = macs_at(spec, size);
     if (factor > 1 && macs > kMostMacs) break;
@@ -62,6 +64,11 @@ Json facts_of(const ServedModel& model) {
 
 void check_size(const ModelSpec& spec, int size) {
   if (size == spec.image_size) return;
+  const int largest = kLargestFactor * spec.image_size;
+  if (size > largest) {
+    fail_usage("size={} is more than {} times the model's own {}; use at most {}", size,
+               kLargestFactor, spec.image_size, largest);
+  }
   check_image(spec, {size, size}, Fault::kUsage);
   const int64_t macs = macs_at(spec, size);
   if (macs <= kMostMacs) return;

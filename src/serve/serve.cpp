@@ -24,7 +24,7 @@ Answer new_worker(const Api& api, int threads_each) {
 
 void announce(const Address& address, int port, const ModelSpec& spec, const CrewOptions& crew) {
   const bool v6 = address.host.find(':') != std::string::npos;
-  log("{} on http://{}{}{}:{}/ ({} workers, batches of up to {}); Ctrl-C ends it", spec.name,
+  log("{} on http://{}{}{}:{}/ (workers: {}, batches of up to {}); Ctrl-C ends it", spec.name,
       v6 ? "[" : "", address.host, v6 ? "]" : "", port, crew.workers, crew.most);
 }
 
