@@ -73,16 +73,16 @@ void Server::run(Handler handler) {
 
 void Server::accept() {
   acceptor_.async_accept([this](Code code, tcp::socket socket) {
-    if (code == asio::error::operation_aborted) return;
+    if (code && !acceptor_.is_open()) return;
     if (code) {  // out of descriptors: some will come back
       pause_.expires_after(kAcceptPause);
-      return pause_.async_wait([this](Code ended) {
-        if (!ended) accept();
+      return pause_.async_wait([this](Code) {
+        if (acceptor_.is_open()) accept();
       });
     }
     std::make_shared<Session>(std::move(socket), *this)->start();
     crowded_ = sessions_.size() >= limits_.connections;
-    if (!crowded_) accept();
+    if (!crowded_ && acceptor_.is_open()) accept();
   });
 }
 
@@ -109,28 +109,53 @@ void Server::await_signal() {
 }
 
 void Server::drain() {
-  log("ending: {} requests to answer", active_);
+  log("ending; requests to answer: {}", early_);
   metrics_.draining = true;
   patience_.expires_after(limits_.drain_time);
   patience_.async_wait([this](Code code) {
     if (code) return;
-    log("{} requests are not answered in time; giving them up", active_);
+    log("not answered in time and given up: {}", early_ + late_);
     context_.stop();
   });
-  request_ended();
+  leave_when_done();
 }
 
 void Server::drain_soon() {
   asio::post(context_, [this] { drain(); });
 }
 
-// The server listens until its last request is answered and a moment longer, so that clients are
-// told to go elsewhere instead of finding the door shut.
-void Server::request_ended() {
-  if (!metrics_.draining || active_ > 0) return;
+void Server::request_began(bool late) { late ? ++late_ : ++early_; }
+
+void Server::request_ended(bool late) {
+  late ? --late_ : --early_;
+  leave_when_done();
+}
+
+// The door stays open until all early requests are answered and a moment longer, so that clients
+// are told to go elsewhere instead of finding it shut. Those who had come in by then are told, too.
+void Server::leave_when_done() {
+  if (!metrics_.draining || early_ > 0) return;
+  if (left_ && late_ == 0) return finish();
+  if (leaving_) return;
+  leaving_ = true;
   grace_.expires_after(kGrace);
   grace_.async_wait([this](Code code) {
-    if (!code && active_ == 0) finish();
+    if (!code) close_door();
+  });
+}
+
+void Server::close_door() {
+  Code code;
+  acceptor_.non_blocking(true, code);
+  while (!code) {  // connections that the kernel has accepted for us
+    tcp::socket socket = acceptor_.accept(code);
+    if (!code) std::make_shared<Session>(std::move(socket), *this)->start();
+  }
+  acceptor_.close(code);
+  grace_.expires_after(kGrace);
+  grace_.async_wait([this](Code ended) {
+    left_ = true;
+    if (!ended) leave_when_done();
   });
 }
 

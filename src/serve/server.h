@@ -48,7 +48,10 @@ class Server {
   void await_signal();
   void enter(Session* session);
   void leave(Session* session);
-  void request_ended();  // may be the last one
+  void request_began(bool late);
+  void request_ended(bool late);
+  void leave_when_done();
+  void close_door();
   void finish();
 
   boost::asio::io_context context_{1};
@@ -61,8 +64,11 @@ class Server {
   Metrics& metrics_;
   Handler handler_;
   std::set<Session*> sessions_;
-  size_t active_ = 0;  // requests being read, answered or written
-  bool crowded_ = false;
+  size_t early_ = 0;      // requests being read, answered or written that began before the signal,
+  size_t late_ = 0;       // and after it
+  bool crowded_ = false;  // accepting waits for a connection to end
+  bool leaving_ = false;  // the door is about to be closed,
+  bool left_ = false;     // and was
 };
 
 }  // namespace soft

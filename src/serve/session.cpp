@@ -58,14 +58,13 @@ void Session::set_deadline(std::chrono::milliseconds time) {
 void Session::set_active(bool active) {
   if (active == active_) return;
   active_ = active;
-  active ? ++server_.active_ : --server_.active_;
-  if (!active) server_.request_ended();
+  active ? server_.request_began(late_) : server_.request_ended(late_);
 }
 
 // Nothing is known of the request yet: the connection may be closed without a word.
 void Session::await_request(std::chrono::milliseconds time) {
-  if (buffer_.size() > 0) return begin_request();  // pipelined
   set_active(false);
+  if (buffer_.size() > 0) return begin_request();  // pipelined
   set_deadline(time);
   socket_.async_read_some(buffer_.prepare(kFirstRead),
                           [self = shared_from_this()](Code code, size_t count) {
@@ -76,9 +75,9 @@ void Session::await_request(std::chrono::milliseconds time) {
 }
 
 void Session::begin_request() {
+  late_ = server_.metrics_.draining;
   set_active(true);
   began_ = std::chrono::steady_clock::now();
-  late_ = server_.metrics_.draining;
   head_only_ = false;
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(server_.limits_.header_bytes));
