@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/printable.h"
 
 namespace soft {
 namespace {
@@ -56,14 +57,14 @@ std::string header_value(const std::string& header, const std::string& key,
 
 // "(2, 3)", "(7,)" or "()".
 std::vector<int64_t> parse_shape(const std::string& text, const std::string& path) {
-  if (text.front() != '(') fail("'{}' has a bad shape {}", path, text);
+  if (text.front() != '(') fail("'{}' has a bad shape {}", path, printable(text));
   std::vector<int64_t> shape;
   std::istringstream sides(text.substr(1, text.size() - 2));
   for (std::string side; std::getline(sides >> std::ws, side, ',');) {
     int64_t value = -1;
     const auto [end, code] = std::from_chars(side.data(), side.data() + side.size(), value);
     if (code != std::errc() || value < 0 || end != side.data() + side.size()) {
-      fail("'{}' has a bad shape {}", path, text);
+      fail("'{}' has a bad shape {}", path, printable(text));
     }
     shape.push_back(value);
   }
@@ -110,7 +111,8 @@ Array read_npy(const std::string& path) {
   const std::string header(reinterpret_cast<const char*>(file.data()) + span.begin, span.size);
   const std::string type = header_value(header, "descr", path);
   if (type != "'<f4'") {
-    fail("'{}' holds {}, not float32 ('<f4'); save it with x.astype('float32')", path, type);
+    fail("'{}' holds {}, not float32 ('<f4'); save it with x.astype('float32')", path,
+         printable(type));
   }
   if (header_value(header, "fortran_order", path) != "False") {
     fail("'{}' is in Fortran order; save it with numpy.ascontiguousarray", path);

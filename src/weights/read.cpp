@@ -10,8 +10,6 @@ namespace {
 constexpr size_t kMaxAxes = 8;
 constexpr size_t kLongestName = 256;
 
-bool is_printable(char c) { return c >= ' ' && c <= '~'; }
-
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
@@ -40,13 +38,6 @@ Weights read_by_content(MappedFile file, const std::string& key) {
 }
 
 }  // namespace
-
-std::string printable(std::string_view text) {
-  std::string shown(text.substr(0, kLongestName));
-  std::replace_if(
-      shown.begin(), shown.end(), [](char c) { return !is_printable(c); }, '?');
-  return shown;
-}
 
 size_t checked_bytes(const std::vector<int64_t>& shape, DType type) {
   if (shape.size() > kMaxAxes) fail("a tensor has {} axes; at most {}", shape.size(), kMaxAxes);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/printable.h"
 #include "weights/bytes.h"
 #include "weights/weights.h"
 
@@ -22,8 +23,5 @@ size_t checked_bytes(const std::vector<int64_t>& shape, DType type);
 // Files a tensor under its published name: a leading "module." goes, BN's batch counters are
 // dropped, and a name that is not printable or already taken is an error.
 void add_tensor(Weights& weights, std::string_view name, TensorView tensor);
-
-// Text from a file made fit for an error message: short, and without control characters.
-std::string printable(std::string_view text);
 
 }  // namespace soft

@@ -73,6 +73,7 @@ TEST(Npy, OtherTypesAndOrdersAreRefusedWithACure) {
   EXPECT_THAT(refusal_of(npy(header("'<f8'", "False", "(1,)"), 2)), HasSubstr("astype('float32')"));
   EXPECT_THAT(refusal_of(npy(header("'>f4'", "False", "(1,)"), 1)), HasSubstr("not float32"));
   EXPECT_THAT(refusal_of(npy(header("'|O'", "False", "(1,)"), 1)), HasSubstr("not float32"));
+  EXPECT_THAT(refusal_of(npy(header("'a\nb'", "False", "(1,)"), 1)), HasSubstr("'a?b'"));
   EXPECT_THAT(refusal_of(npy(header("'<f4'", "True", "(2, 2)"), 4)),
               HasSubstr("ascontiguousarray"));
 }
