@@ -12,7 +12,7 @@ namespace {
 
 using torch::Tensor;
 
-constexpr int kQueryX = 31, kQueryY = 12;
+constexpr int kQueryX = 30, kQueryY = 13;  // well inside a patch of every stage
 
 Image noise(int width, int height) {
   Image image(width, height);
