@@ -52,8 +52,8 @@ Print map_print(const Ground& ground, const Attended& answer, const AttendRow& r
   const auto [least, most] = std::minmax_element(row.row.begin(), row.row.end());
   std::vector<std::string> caption;
   if (named) caption.push_back(answer.model);
-  caption.push_back(fmt::format("stage {} layer {} head {}", row.stage, row.layer, row.head));
-  caption.push_back(fmt::format("{:.3g} to {:.3g}", *least, *most));
+  caption.push_back(fmt::format("layer {}.{} head {}", row.stage, row.layer, row.head));
+  caption.push_back(fmt::format("{:.2g} to {:.2g}", *least, *most));
   return {ground.under(row, answer.result.grid, answer.query), std::move(caption)};
 }
 
