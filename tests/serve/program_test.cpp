@@ -57,11 +57,13 @@ TEST(Program, EndsOnASignalWithEveryRequestAnswered) {
 TEST(Program, RefusesWhatItsQueueCannotHold) {
   const Program program({"--workers", "1", "--max-batch", "1"});
   constexpr int kClients = 200;
-  const std::string request = post("/v1/attend?x=3&y=3&size=64", picture_png());
+  // The first request keeps the only worker busy while the others pile up.
+  const std::string slow = post("/v1/attend?x=3&y=3&size=128", picture_png());
+  const std::string quick = post("/v1/classify", picture_png());
   std::vector<std::unique_ptr<Client>> clients;
   for (int i = 0; i < kClients; ++i) {
     clients.push_back(std::make_unique<Client>(program.port()));
-    clients.back()->send(request);
+    clients.back()->send(i == 0 ? slow : quick);
   }
   int answered = 0, refused = 0;
   for (const auto& client : clients) {
