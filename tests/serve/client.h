@@ -18,7 +18,7 @@ class Client {
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const timeval patience{20, 0};  // a server that hangs fails the test instead of hanging it
+    const timeval patience{60, 0};  // a server that hangs fails the test instead of hanging it
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     connected_ = connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
   }
