@@ -96,18 +96,18 @@ TEST_F(Attend, FindsTheOtherPatchesThatLookAlike) {
   for (int y = 0; y < 80; ++y) std::fill_n(image.pixel(160, y), 3 * 80, 255);
   const std::string file = picture("third.png", image), dense = weights("dense", "stage4=soft");
   for (const bool white : {true, false}) {
-    const Json answer = rows({"--weights", dense, "--query", white ? "220,50" : "30,20", "--stage",
-                              "4", "--head", "1", "--size", "256", file});
-    ASSERT_EQ(answer["grid"], (Json{16, 16}));
+    const Json answer = rows({"--weights", dense, "--query", white ? "195,50" : "40,35", "--stage",
+                              "4", "--head", "1", "--size", "128", file});
+    ASSERT_EQ(answer["grid"], (Json{8, 8}));
     const auto row = answer["rows"][0]["row"].get<std::vector<float>>();
     const auto mean = [&](int from, int to) {
       double sum = 0;
-      for (int y = 2; y < 14; ++y) {
-        for (int x = from; x < to; ++x) sum += row[y * 16 + x];
+      for (int y = 1; y < 7; ++y) {
+        for (int x = from; x < to; ++x) sum += row[y * 8 + x];
       }
-      return sum / (12 * (to - from));
+      return sum / (6 * (to - from));
     };
-    const double left = mean(2, 9), right = mean(12, 14);  // clear of the borders
+    const double left = mean(1, 4), right = mean(6, 7);  // clear of the borders
     EXPECT_GT(white ? right : left, white ? left : right);
   }
 }
