@@ -12,22 +12,21 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace soft {
 namespace {
 
 constexpr double kShareOfFree = 0.9;  // leaves the rest of the machine something
 
-// A field of one of /proc's tables, which are in kB; -1 when it is not there.
-int64_t read_kilobytes(const char* path, const std::string& field) {
-  std::ifstream in(path);
+// Bytes of this process; the table is in kB.
+int64_t own(const std::string& field) {
+  std::ifstream in("/proc/self/status");
   for (std::string line; std::getline(in, line);) {
     if (line.rfind(field + ":", 0) == 0) return std::stoll(line.substr(field.size() + 1)) * 1024;
   }
-  return -1;
+  fail("/proc/self/status has no {}; memory cannot be measured here", field);
 }
-
-int64_t own(const std::string& field) { return read_kilobytes("/proc/self/status", field); }
 
 void limit_memory() {
   const rlim_t limit = static_cast<rlim_t>(own("VmData")) +
@@ -105,7 +104,5 @@ int64_t peak_growth(const std::function<void()>& work) {
   work();
   return own("VmHWM") - before;
 }
-
-int64_t available_memory() { return read_kilobytes("/proc/meminfo", "MemAvailable"); }
 
 }  // namespace soft

@@ -24,6 +24,4 @@ ChildResult in_child(const std::function<Json()>& work);
 // By how many bytes resident memory rose at most while `work` ran.
 int64_t peak_growth(const std::function<void()>& work);
 
-int64_t available_memory();  // bytes that could be taken without swapping
-
 }  // namespace soft
