@@ -97,10 +97,7 @@ void add_classify(CLI::App& app) {
   command->add_option("images", options->inputs, "Pictures, folders, or - for standard input")
       ->required()
       ->type_name("IMAGE...");
-  command
-      ->add_option("--weights", options->model.weights,
-                   "A .safetensors or .pth file (default: the model in the box)")
-      ->type_name("FILE");
+  add_weights_flag(command, options->model);
   add_model_flag(command, options->model);
   command->add_option("--top", options->top, "How many classes to name (default: 5)")
       ->check(CLI::Range(1, 100000).description(""))

@@ -91,10 +91,7 @@ void add_embed(CLI::App& app) {
                    "any picture cannot be read")
       ->required()
       ->type_name("FILE");
-  command
-      ->add_option("--weights", options->model.weights,
-                   "A .safetensors or .pth file (default: the model in the box)")
-      ->type_name("FILE");
+  add_weights_flag(command, options->model);
   add_model_flag(command, options->model);
   add_engine_flag(command, options->engine);
   add_change_flags(command, options->model);

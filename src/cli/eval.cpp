@@ -110,10 +110,7 @@ void add_eval(CLI::App& app) {
       ->add_option("--data", options->data,
                    "cifar10[:DIR], mnist, fashion-mnist, idx:DIR, folder:DIR or shapes")
       ->required();
-  command
-      ->add_option("--weights", options->model.weights,
-                   "A .safetensors or .pth file (default: the model in the box)")
-      ->type_name("FILE");
+  add_weights_flag(command, options->model);
   add_model_flag(command, options->model);
   command->add_option("--crop", options->crop,
                       "paper (256 for 224) or released (248); default: as trained");

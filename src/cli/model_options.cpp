@@ -14,6 +14,13 @@ void add_model_flag(CLI::App* command, ModelOptions& options) {
       ->type_name("NAME");
 }
 
+void add_weights_flag(CLI::App* command, ModelOptions& options) {
+  command
+      ->add_option("--weights", options.weights,
+                   "A .safetensors or .pth file (default: the model in the box)")
+      ->type_name("FILE");
+}
+
 void add_weights_key_flag(CLI::App* command, ModelOptions& options) {
   command
       ->add_option("--weights-key", options.weights_key,

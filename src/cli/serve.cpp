@@ -71,10 +71,7 @@ void add_serve(CLI::App& app) {
       add_command(app, {"serve", "Run", "Serve the model over HTTP, with a page to explore it",
                         "soft serve\n"
                         "soft serve --weights runs/flowers/best.safetensors --port 9000"});
-  command
-      ->add_option("--weights", options->model.weights,
-                   "A .safetensors or .pth file (default: the model in the box)")
-      ->type_name("FILE");
+  add_weights_flag(command, options->model);
   add_model_flag(command, options->model);
   command
       ->add_option("--host", options->address.host,
