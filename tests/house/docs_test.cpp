@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(All, Document,
                          testing::Values("README.md", "CONTRIBUTING.md", "CHANGELOG.md",
                                          "docs/architecture.md", "docs/paper_map.md",
                                          "docs/weights_format.md", "docs/server.md",
-                                         "docs/gallery.md"));
+                                         "docs/gallery.md", "docs/numbers.md", "docs/results.md"));
 
 TEST_P(Document, NamesOnlyFilesThatExist) {
   const std::string document = text();
