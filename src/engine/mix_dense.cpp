@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/mix.h"
+#include "engine/sampler.h"
 #include "kernels/gaussian.h"
 #include "kernels/gemm.h"
 #include "kernels/landmarks.h"
@@ -18,15 +19,9 @@ struct DenseMemory {
   float* scratch;
 };
 
+// Every token its own landmark.
 LandmarkConv landmark_linear(const MixShape& shape, const PackedLayer* layer) {
-  const Windows every = windows_by_ratio({shape.tokens(), 1}, {1, 1});
-  LandmarkConv conv{every, shape.head_dim(), nullptr, nullptr, nullptr};
-  if (layer == nullptr) return conv;
-  conv.weight = layer->landmark_weight.data();
-  conv.gamma = layer->landmark_norm.gamma.data();
-  conv.beta = layer->landmark_norm.beta.data();
-  conv.epsilon = layer->landmark_norm.epsilon;
-  return conv;
+  return layer_conv(windows_by_ratio({shape.tokens(), 1}, {1, 1}), shape.head_dim(), layer);
 }
 
 DenseMemory carve(const MixShape& shape, float* memory) {

@@ -7,6 +7,16 @@
 
 namespace soft {
 
+LandmarkConv layer_conv(const Windows& windows, int64_t dim, const PackedLayer* layer) {
+  LandmarkConv conv{windows, dim, nullptr, nullptr, nullptr};
+  if (layer == nullptr) return conv;
+  conv.weight = layer->landmark_weight.data();
+  conv.gamma = layer->landmark_norm.gamma.data();
+  conv.beta = layer->landmark_norm.beta.data();
+  conv.epsilon = layer->landmark_norm.epsilon;
+  return conv;
+}
+
 HeadSampler::HeadSampler(const AttentionSpec& spec, Grid grid)
     : sampler_(spec.sampler), dim_(spec.head_dim()), count_(landmark_count(spec, grid)) {
   if (sampler_ == Sampler::kBiased) return;
@@ -20,13 +30,7 @@ HeadSampler::HeadSampler(const AttentionSpec& spec, Grid grid)
 }
 
 LandmarkConv HeadSampler::conv(const PackedLayer* layer) const {
-  LandmarkConv conv{windows_, dim_, nullptr, nullptr, nullptr};
-  if (layer == nullptr) return conv;
-  conv.weight = layer->landmark_weight.data();
-  conv.gamma = layer->landmark_norm.gamma.data();
-  conv.beta = layer->landmark_norm.beta.data();
-  conv.epsilon = layer->landmark_norm.epsilon;
-  return conv;
+  return layer_conv(windows_, dim_, layer);
 }
 
 int64_t HeadSampler::scratch() const {

@@ -6,6 +6,9 @@
 
 namespace soft {
 
+// The convolution of `layer` over `windows`; without a layer only its shape, for sizes.
+LandmarkConv layer_conv(const Windows& windows, int64_t dim, const PackedLayer* layer);
+
 class HeadSampler {
  public:
   HeadSampler(const AttentionSpec& spec, Grid grid);
