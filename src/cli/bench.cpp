@@ -106,7 +106,7 @@ void plot(const Drawing& drawing, const BenchOptions& options) {
 }
 
 Json peak_megabytes(const std::string& name, const std::function<Json()>& work) {
-  ProgressLine progress;
+  static ProgressLine progress;  // one for all cases, as each is a single step
   progress.show(name);
   const ChildResult result = in_child(work);
   progress.clear();

@@ -14,7 +14,10 @@ constexpr std::chrono::seconds kElsewhere{15};
 
 }  // namespace
 
-ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1), last_(Clock::now()) {}
+// Short work says nothing into a file; a terminal sees the first step at once.
+ProgressLine::ProgressLine()
+    : terminal_(isatty(STDERR_FILENO) == 1),
+      last_(terminal_ ? Clock::time_point() : Clock::now()) {}
 
 void ProgressLine::show(const std::string& text) {
   const auto now = Clock::now();
