@@ -2,6 +2,7 @@
 // the memory that a forward pass and a training step take with each mechanism.
 #include <fmt/core.h>
 
+#include <limits>
 #include <memory>
 
 #include "base/parallel.h"
@@ -28,18 +29,37 @@ ModelSpec frame_with(const std::string& attention) {
   return spec;
 }
 
-Json row_at(const std::string& attention, int multiple, const Options& options) {
-  const ModelSpec spec = frame_with(attention);
-  const Grid size{kRow * spec.patch, kRow * multiple * spec.patch};
-  const int64_t tokens = int64_t{kRow} * kRow * multiple;
-  const auto name = fmt::format("memory of {}, {} tokens", attention, tokens);
-  Json row{{"attention", attention},
-           {"tokens", tokens},
-           {"forward_mb", forward_megabytes(name, spec, size, 1)}};
-  if (!options.forward_only) {
-    row["step_mb"] = step_megabytes(name + ", step", spec, size, 1);
+// One mechanism's memory. It only grows with the tokens: beyond a case that did not fit, none is
+// tried.
+class Column {
+ public:
+  explicit Column(decltype(step_megabytes)* measure) : measure_(measure) {}
+
+  Json at(const std::string& name, const ModelSpec& spec, int multiple) {
+    if (multiple >= too_many_) return nullptr;
+    const Grid size{kRow * spec.patch, kRow * multiple * spec.patch};
+    Json megabytes = measure_(name, spec, size, 1);
+    if (megabytes.is_null()) too_many_ = multiple;
+    return megabytes;
   }
-  return row;
+
+ private:
+  decltype(step_megabytes)* measure_;
+  int too_many_ = std::numeric_limits<int>::max();
+};
+
+void add_rows(Json& rows, const std::string& attention, const Options& options) {
+  const ModelSpec spec = frame_with(attention);
+  Column forward(forward_megabytes);
+  Column step(step_megabytes);
+  for (const int multiple : options.multiples) {
+    const int64_t tokens = int64_t{kRow} * kRow * multiple;
+    const auto name = fmt::format("memory of {}, {} tokens", attention, tokens);
+    Json row{{"attention", attention}, {"tokens", tokens}};
+    row["forward_mb"] = forward.at(name, spec, multiple);
+    if (!options.forward_only) row["step_mb"] = step.at(name + ", step", spec, multiple);
+    rows.push_back(row);
+  }
 }
 
 Drawing chart_of(const Json& rows, const Options& options) {
@@ -63,11 +83,7 @@ Drawing chart_of(const Json& rows, const Options& options) {
 
 void run(const Options& options) {
   Json rows = Json::array();
-  for (const std::string& attention : options.attentions) {
-    for (const int multiple : options.multiples) {
-      rows.push_back(row_at(attention, multiple, options));
-    }
-  }
+  for (const std::string& attention : options.attentions) add_rows(rows, attention, options);
   report(rows, options.bench);
   plot(chart_of(rows, options), options.bench);
 }

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <limits>
 #include <memory>
+#include <new>
+#include <string>
 
 #include "attention/torch.h"
 #include "base/error.h"
@@ -22,6 +24,13 @@ inline void tell_threads(int count) {
   if (told.exchange(count) != count) at::set_num_threads(count);
 }
 
+// LibTorch has no exception of its own for want of memory.
+[[noreturn]] inline void rethrow(const c10::Error& error) {
+  const std::string what = error.what_without_backtrace();
+  if (what.find("can't allocate memory") != std::string::npos) throw std::bad_alloc();
+  fail("LibTorch: {}", what);
+}
+
 // Runs a command with LibTorch's errors translated, without their backtraces, and its threads set.
 template <class Command>
 auto guarded(int threads, const Command& command) {
@@ -30,7 +39,7 @@ auto guarded(int threads, const Command& command) {
   try {
     return command();
   } catch (const c10::Error& error) {
-    fail("LibTorch: {}", error.what_without_backtrace());
+    rethrow(error);
   }
 }
 
