@@ -40,6 +40,7 @@ Json to_json(const Position& position) {
           {"step", position.step},
           {"loss_sum", position.loss_sum},
           {"loss_weight", position.loss_weight},
+          {"seconds", position.seconds},
           {"best_top1", position.best_top1},
           {"rows", rows}};
 }
@@ -51,6 +52,7 @@ Position position_from_json(const Json& json) {
   position.step = json.at("step");
   position.loss_sum = json.at("loss_sum");
   position.loss_weight = json.at("loss_weight");
+  position.seconds = json.value("seconds", 0.0);
   position.best_top1 = json.at("best_top1");
   for (const Json& row : json.at("rows")) position.rows.push_back(row_from_json(row));
   return position;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <ostream>
+#include <utility>
 
 #include "attention/torch.h"
 #include "base/error.h"
@@ -137,12 +138,12 @@ TrainOutcome Trainer::run() {
 bool Trainer::train_epoch() {
   // A frozen body keeps its running statistics, too.
   model_->train(!plan_.run.freeze);
-  const auto start = Clock::now();
-  const int64_t first_batch = at_.batch;
+  auto before = Clock::now();
   train_loader_.start(at_.epoch, at_.batch);
   while (const Batch* batch = train_loader_.next()) {
     train_batch(*batch);
-    report_step(start, first_batch);
+    at_.seconds += seconds_since(std::exchange(before, Clock::now()));
+    report_step();
     const bool stop = events_.should_stop && events_.should_stop();
     const bool due = seconds_since(last_save_) > 60 * request_.save_minutes ||
                      (request_.save_steps > 0 && at_.step % request_.save_steps == 0);
@@ -150,7 +151,7 @@ bool Trainer::train_epoch() {
     if (between_steps && (stop || due)) save_state();
     if (between_steps && stop) return false;
   }
-  finish_epoch(seconds_since(start));
+  finish_epoch();
   return true;
 }
 
@@ -193,11 +194,10 @@ double Trainer::current_lr() const {
   return learning_rate(plan_.run.recipe, schedule_, at_.epoch, fraction);
 }
 
-void Trainer::report_step(Clock::time_point epoch_start, int64_t first_batch) {
+void Trainer::report_step() {
   if (!events_.step) return;
   const Recipe& recipe = plan_.run.recipe;
-  const double per_batch =
-      seconds_since(epoch_start) / static_cast<double>(at_.batch - first_batch);
+  const double per_batch = at_.seconds / static_cast<double>(at_.batch);
   const int64_t batches = train_loader_.batches();
   StepReport report;
   report.epoch = at_.epoch + 1;
@@ -212,13 +212,13 @@ void Trainer::report_step(Clock::time_point epoch_start, int64_t first_batch) {
   events_.step(report);
 }
 
-void Trainer::finish_epoch(double seconds) {
+void Trainer::finish_epoch() {
   EpochRow row;
   row.epoch = at_.epoch + 1;
   row.lr = learning_rate(plan_.run.recipe, schedule_, at_.epoch, 1);
   row.train_loss = at_.loss_sum / at_.loss_weight;
-  row.seconds = seconds;
-  row.images_per_second = at_.loss_weight / seconds;
+  row.seconds = at_.seconds;
+  row.images_per_second = at_.loss_weight / at_.seconds;
   const Evaluation evaluation = validate_model();
   row.val_loss = evaluation.loss;
   row.top1 = evaluation.top1;
@@ -233,7 +233,7 @@ void Trainer::finish_epoch(double seconds) {
   at_.rows.push_back(row);
   ++at_.epoch;
   at_.batch = 0;
-  at_.loss_sum = at_.loss_weight = 0;
+  at_.loss_sum = at_.loss_weight = at_.seconds = 0;
   save_weights(row);
   save_state();
   write_log();

@@ -33,12 +33,12 @@ class Trainer {
   bool train_epoch();  // false when asked to stop
   void train_batch(const Batch& batch);
   void check_finite(double loss, double lr);
-  void finish_epoch(double seconds);
+  void finish_epoch();
   Evaluation validate_model();
   void save_state();
   void save_weights(const EpochRow& row);
   void write_log() const;
-  void report_step(Clock::time_point epoch_start, int64_t first_batch);
+  void report_step();
   void notice(const std::string& text) const;
   double current_lr() const;
   Classifier& evaluated();  // the EMA where there is one

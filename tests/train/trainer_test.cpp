@@ -48,6 +48,14 @@ TEST_F(TrainerTest, ResumedAfterAnyStepEqualsTheUninterruptedRunBitForBit) {
   }
 }
 
+TEST_F(TrainerTest, AResumedEpochCountsTheTimeItTookBefore) {
+  const std::string folder = folder_.path("run");
+  train_until(little_run(folder), 3);
+  const double before = StateFolder(folder + "/state").load()->position.seconds;
+  ASSERT_GT(before, 0);
+  EXPECT_GT(resume(folder).rows[0].seconds, before);
+}
+
 TEST_F(TrainerTest, FallsBackToTheOlderStateWhenTheNewestIsDamaged) {
   train(little_run(folder_.path("whole")));
   const std::string folder = folder_.path("damaged");
