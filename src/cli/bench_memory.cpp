@@ -13,7 +13,7 @@
 namespace soft {
 namespace {
 
-constexpr int kRow = 28;  // tokens: 28 x 28p patches are 784p tokens
+constexpr int64_t kRow = 28;  // tokens: 28 x 28p patches are 784p tokens
 
 struct Options {
   std::vector<std::string> attentions{"soft", "softmax", "linformer", "performer", "nystromformer"};
@@ -53,7 +53,7 @@ void add_rows(Json& rows, const std::string& attention, const Options& options) 
   Column forward(forward_megabytes);
   Column step(step_megabytes);
   for (const int multiple : options.multiples) {
-    const int64_t tokens = int64_t{kRow} * kRow * multiple;
+    const int64_t tokens = kRow * kRow * multiple;
     const auto name = fmt::format("memory of {}, {} tokens", attention, tokens);
     Json row{{"attention", attention}, {"tokens", tokens}};
     row["forward_mb"] = forward.at(name, spec, multiple);

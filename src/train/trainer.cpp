@@ -94,7 +94,7 @@ void Trainer::restore() {
     return;
   }
   const torch::NoGradGuard no_grad;
-  const auto restore_into = [&](const std::string& name, Tensor target) {
+  const auto restore_into = [&](const std::string& name, const Tensor& target) {
     const auto found = state->tensors.find(name);
     if (found == state->tensors.end() || found->second.sizes() != target.sizes()) {
       fail("the state in '{}' does not fit this model: '{}'", request_.out, name);
