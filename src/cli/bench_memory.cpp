@@ -24,7 +24,7 @@ struct Options {
 
 ModelSpec frame_with(const std::string& attention) {
   ModelSpec spec = with_attention(find_model("vit-small-384x12"), attention);
-  if (uses_landmarks(spec.attention)) spec.landmarks = 49;
+  if (shortens_keys(spec.attention)) spec.landmarks = 49;
   validate(spec);
   return spec;
 }

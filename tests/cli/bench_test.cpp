@@ -153,11 +153,20 @@ TEST(BenchAttention, MeasuresTimeAndMemoryAndFitsTheirGrowth) {
 }
 
 TEST(BenchMemory, SoftmaxTakesMoreThanSoftForTheSameTokens) {
-  const Json rows = rows_of({"bench", "memory", "--attention", "soft,softmax", "--multiple", "1",
-                             "--forward", "--json"});
+  const Json rows = rows_of(
+      {"bench", "memory", "--attention", "soft,softmax", "--multiple", "1", "--forward", "--json"});
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].at("tokens"), 784);
   EXPECT_GT(rows[1].at("forward_mb").get<double>(), rows[0].at("forward_mb").get<double>());
+}
+
+TEST(BenchMemory, AllThatShortenTheirKeysHaveFortyNineLandmarksAtEverySize) {
+  const Json rows = rows_of({"bench", "memory", "--attention", "linformer,nystromformer",
+                             "--multiple", "1,3", "--forward", "--json"});
+  for (const size_t small : {0, 2}) {
+    const double mb = rows[small].at("forward_mb");
+    EXPECT_LT(rows[small + 1].at("forward_mb").get<double>(), 4 * mb) << rows[small];
+  }
 }
 
 TEST(BenchNewton, ShowsTheResidualFallStepByStepInEveryStage) {
