@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -29,10 +30,12 @@ int64_t own(const std::string& field) {
 }
 
 void limit_memory() {
-  const rlim_t limit = static_cast<rlim_t>(own("VmData")) +
-                       static_cast<rlim_t>(kShareOfFree * static_cast<double>(available_memory()));
-  const rlimit both{limit, limit};
-  setrlimit(RLIMIT_DATA, &both);
+  const rlim_t free = static_cast<rlim_t>(own("VmData")) +
+                      static_cast<rlim_t>(kShareOfFree * static_cast<double>(available_memory()));
+  rlimit limit{};
+  getrlimit(RLIMIT_DATA, &limit);
+  limit.rlim_cur = std::min(limit.rlim_cur, free);  // a tighter one of the user's holds
+  setrlimit(RLIMIT_DATA, &limit);
 }
 
 std::string answer_of(const std::function<Json()>& work) {

@@ -1,3 +1,5 @@
+#include <sys/resource.h>
+
 #include "base/json.h"
 #include "cli/weights_file.h"
 #include "support/support.h"
@@ -167,6 +169,23 @@ TEST(BenchMemory, AllThatShortenTheirKeysHaveFortyNineLandmarksAtEverySize) {
     const double mb = rows[small].at("forward_mb");
     EXPECT_LT(rows[small + 1].at("forward_mb").get<double>(), 4 * mb) << rows[small];
   }
+}
+
+TEST(BenchMemory, WhatDoesNotFitIsSaidAndNothingLargerIsTried) {
+  rlimit before{};
+  getrlimit(RLIMIT_DATA, &before);
+  const rlimit tight{rlim_t{1'500'000'000}, before.rlim_max};
+  setrlimit(RLIMIT_DATA, &tight);
+  const Outcome outcome = run_soft({"bench", "memory", "--attention", "softmax", "--multiple",
+                                    "1,2", "--threads", "1", "--json"});
+  setrlimit(RLIMIT_DATA, &before);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("784 tokens, step: out of memory"));
+  EXPECT_THAT(outcome.err, testing::Not(HasSubstr("1568 tokens, step")));
+  const Json rows = Json::parse(outcome.out);
+  EXPECT_TRUE(rows[0].at("forward_mb").is_number());
+  EXPECT_TRUE(rows[0].at("step_mb").is_null());
+  EXPECT_TRUE(rows[1].at("step_mb").is_null());
 }
 
 TEST(BenchNewton, ShowsTheResidualFallStepByStepInEveryStage) {
