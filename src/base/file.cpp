@@ -1,7 +1,6 @@
 #include "base/file.h"
 
 #include <fcntl.h>
-#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +14,13 @@
 #include <utility>
 
 #include "base/error.h"
+
+#if __has_include(<sanitizer/asan_interface.h>)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, size) ((void)(begin), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(begin, size) ((void)(begin), (void)(size))
+#endif
 
 namespace soft {
 namespace {
@@ -64,11 +70,26 @@ std::string folder_of(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
+// The file that a link leads to: this is replaced, not the link.
+std::string followed(const std::string& path) {
+  std::error_code nowhere;
+  const auto target = std::filesystem::canonical(path, nowhere);
+  return nowhere || !std::filesystem::is_symlink(path) ? path : target.string();
+}
+
+// Devices and pipes are written to; they cannot be replaced.
+bool is_stream(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  return std::filesystem::exists(status) && std::filesystem::is_other(status);
+}
+
 // A temporary file beside its path; removed again unless it is published.
 class Draft {
  public:
   explicit Draft(const std::string& path)
-      : path_(path), temporary_(path + kTemporary + std::to_string(::getpid())) {}
+      : path_(followed(path)),
+        temporary_(is_stream(path) ? "" : path_ + kTemporary + std::to_string(::getpid())) {}
   Draft(Draft&& other) noexcept
       : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, {})) {}
   Draft& operator=(Draft&&) = delete;
@@ -78,15 +99,16 @@ class Draft {
 
   void fill(const std::function<void(std::ostream&)>& write) const {
     if (std::filesystem::is_directory(path_)) fail("cannot write '{}': it is a folder", path_);
-    std::ofstream out(temporary_, std::ios::binary | std::ios::trunc);
+    std::ofstream out(temporary_.empty() ? path_ : temporary_, std::ios::binary | std::ios::trunc);
     if (!out) fail("cannot write '{}': {}", path_, std::strerror(errno));
     write(out);
     out.close();
     if (!out) fail("cannot write '{}': {} (is the disk full?)", path_, std::strerror(errno));
-    sync_path(temporary_, O_RDONLY);
+    if (!temporary_.empty()) sync_path(temporary_, O_RDONLY);
   }
 
   void publish() {
+    if (temporary_.empty()) return;
     if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
       fail("cannot rename '{}' to '{}': {}", temporary_, path_, std::strerror(errno));
     }
@@ -96,7 +118,7 @@ class Draft {
 
  private:
   std::string path_;
-  std::string temporary_;
+  std::string temporary_;  // "": there is none, the bytes go straight to a device or pipe
 };
 
 }  // namespace

@@ -38,9 +38,9 @@ struct FileWriter {
   std::function<void(std::ostream&)> write;
 };
 
-// Lets each `write` fill a temporary file beside its path, syncs them all to disk and only then
-// renames them into place. When anything fails before that, the temporary files are removed, every
-// path keeps its old content, and an Error says why.
+// Lets each `write` fill a temporary file beside its path, syncs all to disk and only then renames
+// them into place. When anything fails before, they are removed, every path keeps its old content,
+// and an Error says why. Links stay and lead to the new content; devices and pipes are written to.
 void write_atomically(const std::vector<FileWriter>& files);
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace soft {
 
@@ -28,7 +29,7 @@ Json parse_json(std::string_view text, const std::string& what, int max_depth) {
   try {
     return Json::parse(text.begin(), text.end(), check);
   } catch (const Json::exception& error) {
-    fail("{}: not valid JSON ({})", what, error.what());
+    fail("{}: not valid JSON ({})", what, printable(error.what()));
   }
 }
 

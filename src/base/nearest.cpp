@@ -26,6 +26,7 @@ std::string nearest(std::string_view name, const std::vector<std::string_view>& 
   std::string best;
   int best_distance = std::max<int>(2, static_cast<int>(name.size()) / 3) + 1;
   for (std::string_view candidate : candidates) {
+    if (name.size() > 2 * candidate.size() + 2) continue;  // too long to be a typo of it
     const int distance = edit_distance(name, candidate);
     if (distance < best_distance) {
       best_distance = distance;

@@ -16,7 +16,8 @@ namespace soft {
 namespace fs = std::filesystem;
 namespace {
 
-// Where downloads are unpacked and converted; gone when the object is, whatever happens.
+// Where downloads are unpacked and converted; gone when the object is. What a killed program left
+// is removed by the next.
 class WorkFolder {
  public:
   explicit WorkFolder(const fs::path& target) : path_(target / ".download") {
@@ -128,6 +129,7 @@ fs::path fetch(std::string_view name, const fs::path& work) {
 void move_files(const InstalledSet& set, const fs::path& from, const fs::path& to) {
   for (const InstalledFile& file : set.files) {
     const fs::path source = present_file(from, file.name);
+    fs::remove(to / file.name);  // a plain file would hide the compressed one
     fs::rename(source, to / source.filename());
   }
 }

@@ -7,6 +7,9 @@
 namespace soft {
 namespace {
 
+// Squeezing a strip into the model's square takes memory for each of its pixels' weights.
+constexpr int kLongestSide = 65'535;
+
 struct Range {
   int begin, end;  // from 0, the end excluded
 };
@@ -49,6 +52,10 @@ AttendInput attend_input(const Image& upright, const Preprocessing& preprocessin
 }
 
 AttendInput attend_input(const Image& upright, const Preprocessing& preprocessing, Grid size) {
+  if (std::max(upright.width, upright.height) > kLongestSide) {
+    fail("the picture has {}x{} pixels; attend takes sides of up to {}: cut it first",
+         upright.width, upright.height, kLongestSide);
+  }
   const Image resized =
       resize(upright, static_cast<int>(size.w), static_cast<int>(size.h), Filter::kBicubic);
   AttendInput input{upright.grid(), size, std::vector<float>(resized.rgb.size())};

@@ -1,17 +1,30 @@
 #include "serve/crew.h"
 
 #include <algorithm>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/log.h"
 
 namespace soft {
 
 Crew::Crew(const CrewOptions& options, Metrics& metrics, std::function<Answer()> hire)
     : options_(options), metrics_(metrics) {
-  for (int i = 0; i < options.workers; ++i) {
-    workers_.emplace_back([this, hire] { work(hire()); });
+  try {
+    for (int i = 0; i < options.workers; ++i) {
+      workers_.emplace_back([this, hire] { work(hire()); });
+    }
+  } catch (const std::system_error& error) {
+    const size_t started = workers_.size();
+    shut_down();
+    fail("only {} of {} workers could be started: {}; use fewer --workers", started,
+         options.workers, error.code().message());
   }
 }
 
-Crew::~Crew() {
+Crew::~Crew() { shut_down(); }
+
+void Crew::shut_down() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
@@ -64,6 +77,18 @@ std::vector<Crew::Job> Crew::next_batch() {
   return batch;
 }
 
+std::vector<Response> Crew::answers(const Answer& answer, const std::vector<Job>& batch) {
+  std::vector<const Request*> requests;
+  for (const Job& job : batch) requests.push_back(&job.ticket.request);
+  try {
+    return answer(requests);
+  } catch (const std::exception& error) {
+    log("a batch of {} failed: {}", batch.size(), error.what());
+    const Response failed = error_response(500, "unexpected failure; the server's log has it");
+    return std::vector<Response>(batch.size(), failed);
+  }
+}
+
 void Crew::work(const Answer& answer) {
   for (;;) {
     std::vector<Job> batch = next_batch();
@@ -73,9 +98,7 @@ void Crew::work(const Answer& answer) {
       continue;  // another worker was quicker
     }
     metrics_.count_batch(batch.size());
-    std::vector<const Request*> requests;
-    for (const Job& job : batch) requests.push_back(&job.ticket.request);
-    std::vector<Response> responses = answer(requests);
+    std::vector<Response> responses = answers(answer, batch);
     for (size_t i = 0; i < batch.size(); ++i) batch[i].ticket.reply(std::move(responses[i]));
   }
 }

@@ -48,7 +48,9 @@ class Crew {
     std::chrono::steady_clock::time_point arrival;
   };
 
+  static std::vector<Response> answers(const Answer& answer, const std::vector<Job>& batch);
   void work(const Answer& answer);
+  void shut_down();
   std::vector<Job> next_batch();  // empty: nothing is left
   size_t ready() const;           // requests at the front of the queue that may share a batch
   bool may_grow() const;          // whether waiting may bring more of them

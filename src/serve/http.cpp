@@ -7,6 +7,8 @@
 namespace soft {
 namespace {
 
+constexpr size_t kLongestMessage = 500;  // it may quote what a client sent
+
 std::string_view kind_of(int status) {
   switch (status) {
     case 400:
@@ -44,6 +46,7 @@ std::string_view Request::query() const {
 }
 
 Response error_response(int status, std::string_view message) {
+  message = message.substr(0, kLongestMessage);
   const Json json{{"error", {{"status", status}, {"kind", kind_of(status)}, {"message", message}}}};
   Response response;
   response.status = status;

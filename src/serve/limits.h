@@ -10,7 +10,8 @@ namespace soft {
 struct Limits {
   size_t header_bytes = size_t{8} << 10;
   uint64_t body_bytes = uint64_t{20} << 20;
-  size_t connections = 512;  // further ones wait in the kernel's queue
+  uint64_t all_bodies_bytes = uint64_t{512} << 20;  // of all connections together
+  size_t connections = 512;                         // further ones wait in the kernel's queue
   std::chrono::milliseconds header_time{5'000};
   std::chrono::milliseconds body_time{10'000};
   std::chrono::milliseconds write_time{30'000};

@@ -1,5 +1,6 @@
 #include "serve/serve.h"
 
+#include <csignal>
 #include <memory>
 
 #include "base/log.h"
@@ -45,6 +46,7 @@ Handler handler_of(const Api& api, Crew& crew) {
 }
 
 void serve(ServedModel model, const ServeOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);  // whoever reads the log may go; the requests stay
   Metrics metrics;
   Server server(options.address, options.limits, metrics);
   const ModelSpec spec = model.packed.spec();

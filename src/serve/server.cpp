@@ -60,9 +60,9 @@ void Server::run(Handler handler) {
   signals_.add(SIGINT);
   signals_.add(SIGTERM);
   await_signal();
-  accept();
   for (bool over = false; !over;) {
     try {
+      accept();
       context_.run();
       over = true;
     } catch (const std::exception& error) {  // no memory for a body, say: one connection is lost
@@ -72,18 +72,25 @@ void Server::run(Handler handler) {
 }
 
 void Server::accept() {
+  if (accepting_ || !acceptor_.is_open() || sessions_.size() >= limits_.connections) return;
   acceptor_.async_accept([this](Code code, tcp::socket socket) {
-    if (code && !acceptor_.is_open()) return;
-    if (code) {  // out of descriptors: some will come back
-      pause_.expires_after(kAcceptPause);
-      return pause_.async_wait([this](Code) {
-        if (acceptor_.is_open()) accept();
-      });
-    }
+    accepting_ = false;
+    if (code && acceptor_.is_open()) return rest();
+    if (code) return;
     std::make_shared<Session>(std::move(socket), *this)->start();
-    crowded_ = sessions_.size() >= limits_.connections;
-    if (!crowded_ && acceptor_.is_open()) accept();
+    accept();
   });
+  accepting_ = true;
+}
+
+// Out of descriptors, say: some will come back.
+void Server::rest() {
+  pause_.expires_after(kAcceptPause);
+  pause_.async_wait([this](Code) {
+    accepting_ = false;
+    accept();
+  });
+  accepting_ = true;
 }
 
 void Server::enter(Session* session) {
@@ -94,9 +101,12 @@ void Server::enter(Session* session) {
 void Server::leave(Session* session) {
   sessions_.erase(session);
   metrics_.connections = static_cast<int64_t>(sessions_.size());
-  if (!crowded_ || !acceptor_.is_open()) return;
-  crowded_ = false;
-  accept();
+}
+
+bool Server::take(uint64_t body_bytes) {
+  if (body_bytes > limits_.all_bodies_bytes - held_) return false;
+  held_ += body_bytes;
+  return true;
 }
 
 void Server::await_signal() {

@@ -44,12 +44,15 @@ class Server {
   friend class Session;
 
   void listen(const Address& address);
-  void accept();
+  void accept();  // while there is room for connections
+  void rest();
   void await_signal();
   void enter(Session* session);
   void leave(Session* session);
   void request_began(bool late);
   void request_ended(bool late);
+  bool take(uint64_t body_bytes);
+  void give_back(uint64_t body_bytes) { held_ -= body_bytes; }
   void leave_when_done();
   void close_door();
   void finish();
@@ -64,11 +67,12 @@ class Server {
   Metrics& metrics_;
   Handler handler_;
   std::set<Session*> sessions_;
-  size_t early_ = 0;      // requests being read, answered or written that began before the signal,
-  size_t late_ = 0;       // and after it
-  bool crowded_ = false;  // accepting waits for a connection to end
-  bool leaving_ = false;  // the door is about to be closed,
-  bool left_ = false;     // and was
+  uint64_t held_ = 0;       // bytes of bodies being read or answered
+  size_t early_ = 0;        // requests being read, answered or written, begun before the signal,
+  size_t late_ = 0;         // and after it
+  bool accepting_ = false;  // waiting for a connection, or resting before the next
+  bool leaving_ = false;    // the door is about to be closed,
+  bool left_ = false;       // and was
 };
 
 }  // namespace soft

@@ -5,6 +5,7 @@
 #include <boost/asio/write.hpp>
 
 #include "base/error.h"
+#include "base/log.h"
 
 namespace soft {
 namespace {
@@ -25,8 +26,13 @@ Session::Session(asio::ip::tcp::socket socket, Server& server)
 }
 
 Session::~Session() {
-  set_active(false);
   server_.leave(this);
+  try {
+    set_active(false);
+    server_.accept();
+  } catch (const std::exception& error) {
+    log("a connection did not end well: {}", error.what());
+  }
 }
 
 void Session::start() {
@@ -58,7 +64,20 @@ void Session::set_deadline(std::chrono::milliseconds time) {
 void Session::set_active(bool active) {
   if (active == active_) return;
   active_ = active;
-  active ? server_.request_began(late_) : server_.request_ended(late_);
+  if (active) return server_.request_began(late_);
+  server_.give_back(std::exchange(held_, 0));
+  server_.request_ended(late_);
+}
+
+// Takes the body's share of the server's memory before the first byte of it is read.
+bool Session::hold_body() {
+  const auto announced = parser_->content_length();
+  const uint64_t bytes = announced            ? *announced
+                         : parser_->chunked() ? server_.limits_.body_bytes
+                                              : 0;
+  if (!server_.take(bytes)) return false;
+  held_ = bytes;
+  return true;
 }
 
 // Nothing is known of the request yet: the connection may be closed without a word.
@@ -90,6 +109,9 @@ void Session::read_header() {
   http::async_read_header(
       socket_, buffer_, *parser_, [self = shared_from_this()](Code code, size_t) {
         if (code) return self->failed_reading(code, "headers");
+        if (!self->hold_body()) {
+          return self->refuse(503, "too many pictures are on their way; try again in a second");
+        }
         self->set_deadline(self->server_.limits_.body_time);
         const auto& header = self->parser_->get();
         const bool asks = boost::beast::iequals(header[http::field::expect], "100-continue");
@@ -144,12 +166,14 @@ void Session::dispatch() {
   // The guard keeps the server running while nothing but a worker knows of the request.
   auto guard =
       std::make_shared<asio::executor_work_guard<asio::any_io_executor>>(socket_.get_executor());
-  server_.handler_(std::move(request), [self = shared_from_this(), guard](Response response) {
-    asio::post(self->socket_.get_executor(),
-               [self, guard, response = std::move(response)]() mutable {
-                 self->send(std::move(response));
-               });
-  });
+  // The session is handed back whole: it may end on the server's thread only, never on a worker's.
+  server_.handler_(
+      std::move(request), [self = shared_from_this(), guard](Response response) mutable {
+        const auto executor = self->socket_.get_executor();
+        asio::post(executor,
+                   [self = std::move(self), guard = std::move(guard),
+                    response = std::move(response)]() mutable { self->send(std::move(response)); });
+      });
 }
 
 void Session::send(Response response) {

@@ -41,6 +41,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void refuse(int status, const std::string& message);
   void set_deadline(std::chrono::milliseconds time);
   void set_active(bool active);
+  bool hold_body();
 
   boost::asio::ip::tcp::socket socket_;
   Server& server_;
@@ -50,6 +51,7 @@ class Session : public std::enable_shared_from_this<Session> {
   boost::beast::http::response<boost::beast::http::string_body> response_;
   std::chrono::steady_clock::time_point began_;  // the present request
   std::string_view route_;                       // of the response being written
+  uint64_t held_ = 0;                            // bytes of the server's memory for the body
   bool active_ = false;
   bool expired_ = false;    // the deadline has passed
   bool late_ = false;       // the request began after the signal to end

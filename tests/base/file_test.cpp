@@ -1,6 +1,8 @@
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <ostream>
@@ -63,6 +65,29 @@ TEST(WriteAtomically, OneFailureAmongSeveralChangesNone) {
               HasSubstr("No such file"));
   EXPECT_EQ(test::read_file(folder.path("a")), "old");
   EXPECT_EQ(files_in(folder), 1u);
+}
+
+TEST(WriteAtomically, ALinkStaysAndLeadsToTheNewContent) {
+  const TemporaryFolder folder;
+  test::write_file(folder.path("x"), "old");
+  std::filesystem::create_symlink("x", folder.path("link"));
+  write_atomically(folder.path("link"), say_new);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
+  EXPECT_EQ(test::read_file(folder.path("x")), "new");
+  EXPECT_EQ(files_in(folder), 2u);
+}
+
+TEST(WriteAtomically, APipeIsWrittenToAndStays) {
+  const TemporaryFolder folder;
+  const std::string pipe = folder.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  write_atomically(pipe, say_new);
+  char text[8] = {};
+  EXPECT_EQ(read(reader, text, sizeof text), 3);
+  EXPECT_STREQ(text, "new");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  close(reader);
 }
 
 TEST(WriteAtomically, AFolderIsNotReplaced) {

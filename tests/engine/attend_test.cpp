@@ -127,5 +127,12 @@ TEST_F(Attend, IsJsonWithAGridAndRows) {
   EXPECT_EQ(json["rows"][0]["row"].size(), 4u);
 }
 
+TEST(AttendInput, RefusesAnEndlessStrip) {
+  const Image longest(65'535, 1), longer(1, 65'536);
+  EXPECT_EQ(attend_input(longest, preprocessing(), 0).picture, (Grid{1, 65'535}));
+  EXPECT_THAT(error_of([&] { attend_input(longer, preprocessing(), 0); }),
+              HasSubstr("1x65536 pixels; attend takes sides of up to 65535"));
+}
+
 }  // namespace
 }  // namespace soft

@@ -111,6 +111,17 @@ TEST_F(ApiTest, WrongParametersAreNamed) {
   refused("/v1/attend?x=1&y=1&size=256", "multiply-adds");
 }
 
+TEST_F(ApiTest, ErrorsQuoteTheBeginningOfALongText) {
+  const std::string text(1'000'000, 'x');
+  for (const std::string& body :
+       {R"({"image":"QUJD","top":")" + text + "\"}", R"({"image":"QUJD",")" + text + R"(":"1"})",
+        R"({"image":")" + text}) {
+    const Response response = post("/v1/classify", body, "application/json");
+    EXPECT_EQ(response.status, 400);
+    EXPECT_LT(response.body.size(), 1000u);
+  }
+}
+
 TEST_F(ApiTest, PicturesThatCannotBeUsedAreRefusedWithTheReason) {
   expect_error(post("/v1/classify", "GIF89a......"), 422, "unsupported format GIF");
   expect_error(post("/v1/classify", picture_png().substr(0, 200)), 422, "truncated PNG");

@@ -3,6 +3,7 @@
 
 #include <future>
 
+#include "base/error.h"
 #include "support/support.h"
 
 namespace soft {
@@ -21,6 +22,7 @@ class CrewTest : public testing::Test {
 
   std::vector<Response> answer(const std::vector<const Request*>& batch) {
     if (batch.front()->target == "stop") gate_.get_future().wait();
+    if (batch.front()->target == "throw") fail("no luck");
     std::vector<std::string> targets;
     std::vector<Response> responses;
     for (const Request* request : batch) {
@@ -100,6 +102,17 @@ TEST_F(CrewTest, RefusesWhatDoesNotFitIntoTheQueue) {
   EXPECT_EQ(metrics_.queued, 2);
   finish();
   EXPECT_EQ(replies_, (std::vector<std::string>{"stop", "a", "b"}));
+}
+
+TEST_F(CrewTest, AnswersABatchThatFailedAndGoesOn) {
+  hire({1, 2, 0us, 100});
+  stop_worker();
+  for (const char* target : {"throw", "a", "b"}) submit(target);
+  finish();
+  ASSERT_EQ(replies_.size(), 4u);
+  EXPECT_THAT(replies_[1], testing::HasSubstr("unexpected failure"));
+  EXPECT_EQ(replies_[2], replies_[1]);
+  EXPECT_EQ(replies_[3], "b");
 }
 
 TEST_F(CrewTest, CountsTheSizesOfItsBatches) {

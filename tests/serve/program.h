@@ -44,6 +44,12 @@ class Program {
   pid_t id() const { return child_; }
   void signal(int number) const { kill(child_, number); }
 
+  // Nobody reads what the program says any more.
+  void close_log() {
+    ::close(log_);
+    log_ = -1;
+  }
+
   // The exit code; 128 and more for a signal.
   int wait() {
     int status = 0;

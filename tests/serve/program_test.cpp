@@ -54,6 +54,13 @@ TEST(Program, EndsOnASignalWithEveryRequestAnswered) {
   EXPECT_EQ(program.wait(), 0);
 }
 
+TEST(Program, EndsInOrderThoughNobodyReadsItsLog) {
+  Program program;
+  program.close_log();
+  program.signal(SIGTERM);
+  EXPECT_EQ(program.wait(), 0);
+}
+
 TEST(Program, RefusesWhatItsQueueCannotHold) {
   const Program program({"--workers", "1", "--max-batch", "1"});
   constexpr int kClients = 200;

@@ -49,8 +49,13 @@ class Echo {
     wait();
   }
   void await_held() { held_.get_future().wait(); }
+  // Answers the request that is held, but keeps its reply as a worker does until its batch ends.
+  void answer_held() {
+    if (reply_ && !answered_) reply_({});
+    answered_ = true;
+  }
   void release() {
-    if (reply_) reply_({});
+    answer_held();
     reply_ = nullptr;
   }
 
@@ -71,6 +76,7 @@ class Echo {
   Server server_;
   int port_;
   Reply reply_;
+  bool answered_ = false;
   std::promise<void> held_;
   std::thread thread_;
 };
@@ -219,6 +225,40 @@ TEST(Server, LetsFurtherConnectionsWaitTheirTurn) {
   third.send(get("/3"));
   first.close();
   EXPECT_EQ(body_of(third.receive()), "GET /3 (0)");
+}
+
+TEST(Server, ForgetsAConnectionThoughAWorkerStillHasItsReply) {
+  Echo echo;
+  Client client(echo.port());
+  client.send(get("/held"));
+  echo.await_held();
+  echo.answer_held();
+  EXPECT_EQ(status_of(client.receive()), 200);
+  client.close();
+  for (int i = 0; i < 1000 && echo.metrics.connections > 0; ++i) {
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  EXPECT_EQ(echo.metrics.connections, 0);
+}
+
+TEST(Server, RefusesBodiesThatItsMemoryCannotHold) {
+  Limits limits = short_limits();
+  limits.all_bodies_bytes = 150'000;
+  Echo echo(limits);
+  const std::string body(100'000, 'x');
+  Client first(echo.port()), second(echo.port()), small(echo.port()), last(echo.port());
+  first.send(post("/held", body));
+  echo.await_held();
+  second.send(post("/a", body));
+  const std::string refused = second.receive();
+  EXPECT_EQ(status_of(refused), 503);
+  EXPECT_THAT(refused, AllOf(HasSubstr("Retry-After: 1"), HasSubstr("try again")));
+  small.send(chunked(1, 10));  // may become as large as any
+  EXPECT_EQ(status_of(small.receive()), 503);
+  echo.release();
+  EXPECT_EQ(status_of(first.receive()), 200);
+  last.send(post("/b", body));
+  EXPECT_EQ(body_of(last.receive()), "POST /b (100000)");
 }
 
 TEST(Server, AnswersWhatItAcceptedBeforeItEnds) {
