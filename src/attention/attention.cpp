@@ -40,6 +40,28 @@ int64_t real_length(const Tensor& mask) {
   return real.numel() == 0 ? 0 : real.max().item<int64_t>() + 1;
 }
 
+// Sequences: each sample runs alone and without its trailing padding, so that its result cannot
+// depend on how much padding there is, nor on the other samples.
+template <class Mixing>
+Tensor one_by_one(const Heads& heads, const Tokens& tokens, const Mixing& mixing) {
+  std::vector<Tensor> outputs;
+  for (int64_t sample = 0; sample < heads.q.size(0); ++sample) {
+    const int64_t length = real_length(tokens.mask[sample]);
+    if (length <= tokens.prefix) {  // nothing real: zeros that still carry a (zero) gradient
+      outputs.push_back(heads.v.narrow(0, sample, 1) * 0);
+      continue;
+    }
+    Tokens own = tokens;
+    own.grid = {length - tokens.prefix, 1};
+    const Tensor real = tokens.mask.narrow(0, sample, 1).narrow(1, 0, length);
+    own.mask = real.all().item<bool>() ? Tensor() : real;
+    const Tensor y = mixing(first_tokens(heads, sample, length), own);
+    const Tensor clean = y.masked_fill(over_heads(real.logical_not()), 0);
+    outputs.push_back(torch::constant_pad_nd(clean, {0, 0, 0, tokens.count() - length}));
+  }
+  return torch::cat(outputs);
+}
+
 void check_tokens(const Heads& heads, const Tokens& tokens) {
   const int64_t batch = heads.q.size(0), count = tokens.count();
   if (heads.q.size(2) != count) {
@@ -100,34 +122,18 @@ Tensor Attention::forward(const Tensor& x, const Tokens& tokens) {
 }
 
 Tensor Attention::attend(const Heads& heads, const Tokens& tokens) {
-  check_tokens(heads, tokens);
-  if (!tokens.mask.defined()) return mix_and_value(heads, tokens);
-  Tokens masked = tokens;
-  masked.mask = tokens.mask.to(torch::kBool);
-  const Heads clean = without_masked(heads, masked.mask);
-  if (spec_.sequence) return attend_trimmed(clean, masked);
-  return mix_and_value(clean, masked).masked_fill(over_heads(masked.mask.logical_not()), 0);
+  return masked(heads, tokens,
+                [this](const Heads& h, const Tokens& t) { return mix_and_value(h, t); });
 }
 
-// Sequences: each sample runs alone and without its trailing padding, so that its result cannot
-// depend on how much padding there is, nor on the other samples.
-Tensor Attention::attend_trimmed(const Heads& heads, const Tokens& tokens) {
-  std::vector<Tensor> outputs;
-  for (int64_t sample = 0; sample < heads.q.size(0); ++sample) {
-    const int64_t length = real_length(tokens.mask[sample]);
-    if (length <= tokens.prefix) {  // nothing real: zeros that still carry a (zero) gradient
-      outputs.push_back(heads.v.narrow(0, sample, 1) * 0);
-      continue;
-    }
-    Tokens own = tokens;
-    own.grid = {length - tokens.prefix, 1};
-    const Tensor real = tokens.mask.narrow(0, sample, 1).narrow(1, 0, length);
-    own.mask = real.all().item<bool>() ? Tensor() : real;
-    const Tensor y = mix_and_value(first_tokens(heads, sample, length), own);
-    const Tensor clean = y.masked_fill(over_heads(real.logical_not()), 0);
-    outputs.push_back(torch::constant_pad_nd(clean, {0, 0, 0, tokens.count() - length}));
-  }
-  return torch::cat(outputs);
+Tensor Attention::masked(const Heads& heads, const Tokens& tokens, const Mixing& mixing) const {
+  check_tokens(heads, tokens);
+  if (!tokens.mask.defined()) return mixing(heads, tokens);
+  Tokens clean = tokens;
+  clean.mask = tokens.mask.to(torch::kBool);
+  const Heads real = without_masked(heads, clean.mask);
+  if (spec_.sequence) return one_by_one(real, clean, mixing);
+  return mixing(real, clean).masked_fill(over_heads(clean.mask.logical_not()), 0);
 }
 
 Tensor Attention::mix_and_value(const Heads& heads, const Tokens& tokens) {
@@ -156,20 +162,16 @@ Tensor Attention::value_path(const Tensor& v, const Tokens& tokens) {
 }
 
 Tensor Attention::row(const Heads& heads, const Tokens& tokens, int64_t query) {
-  check_tokens(heads, tokens);
   if (query < 0 || query >= tokens.count()) {
     fail("query {} is not one of the {} tokens", query, tokens.count());
   }
   const torch::AutoGradMode with_gradient(true);
   Heads probe = map_heads(heads, [](const Tensor& t) { return t.detach(); });
-  Tokens clean = tokens;
-  if (tokens.mask.defined()) {
-    clean.mask = tokens.mask.to(torch::kBool);
-    probe = without_masked(probe, clean.mask);
-  }
   probe.v = torch::zeros({heads.v.size(0), heads.v.size(1), tokens.count(), 1},
                          heads.v.options().requires_grad(true));
-  const Tensor y = mix(probe, clean);  // [B, h, n, 1]
+  const Tensor y = masked(probe, tokens, [this](const Heads& h, const Tokens& t) {
+    return mix(h, t);
+  });  // [B, h, n, 1]
   return torch::autograd::grad({y.select(2, query).sum()}, {probe.v})[0].squeeze(-1);
 }
 

@@ -7,6 +7,7 @@
 #include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/linear.h>
 
+#include <functional>
 #include <memory>
 
 #include "base/grid.h"
@@ -42,8 +43,9 @@ class Attention : public torch::nn::Module {
   // nothing, and neither their content nor further padding changes a bit of the others' result.
   torch::Tensor attend(const Heads& heads, const Tokens& tokens);  // [B, h, n, d]
 
-  // Row `query` of every head's attention matrix, value path aside. mix is linear in V, so the row
-  // is one vector-Jacobian product: no n x n array unless the mechanism itself has one.
+  // Row `query` of every head's attention matrix, value path aside and masks respected. mix is
+  // linear in V, so the row is one vector-Jacobian product: no n x n array unless the mechanism
+  // itself has one.
   torch::Tensor row(const Heads& heads, const Tokens& tokens, int64_t query);  // [B, h, n]
 
   // The mechanism itself: the one thing a subclass must say. Masked q, k and v are 0 already.
@@ -62,9 +64,11 @@ class Attention : public torch::nn::Module {
  private:
   void register_projections();
   void register_value_path();
+  using Mixing = std::function<torch::Tensor(const Heads&, const Tokens&)>;
+
+  torch::Tensor masked(const Heads& heads, const Tokens& tokens, const Mixing& mixing) const;
   torch::Tensor mix_and_value(const Heads& heads, const Tokens& tokens);
   torch::Tensor value_path(const torch::Tensor& v, const Tokens& tokens);
-  torch::Tensor attend_trimmed(const Heads& heads, const Tokens& tokens);
 
   AttentionSpec spec_;
   torch::nn::Linear query_{nullptr}, key_{nullptr}, value_{nullptr}, out_{nullptr};

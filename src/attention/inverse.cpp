@@ -183,9 +183,15 @@ Tensor inverse_residual(const Tensor& a, const Tensor& v) {
   return (difference.square().sum({-2, -1}) / a.square().sum({-2, -1})).sqrt();
 }
 
+constexpr bool same(Inverse a, InverseMode b) { return static_cast<int>(a) == static_cast<int>(b); }
+static_assert(same(Inverse::kNewton, InverseMode::kNewton) &&
+              same(Inverse::kNewtonAdaptive, InverseMode::kNewtonAdaptive) &&
+              same(Inverse::kNewtonPaper, InverseMode::kNewtonPaper) &&
+              same(Inverse::kExact, InverseMode::kExact));
+
 InverseOptions kernel_options(const InverseRule& rule) {
   InverseOptions options;
-  options.mode = static_cast<InverseMode>(rule.mode);  // both have one order
+  options.mode = static_cast<InverseMode>(rule.mode);
   options.steps = rule.steps;
   options.epsilon = rule.epsilon;
   return options;

@@ -114,25 +114,37 @@ std::vector<Tensor> Classifier::features(const Tensor& images) {
   return maps;
 }
 
-Tensor Classifier::attention_row(const Tensor& images, int stage, int layer, int64_t query) {
-  check_input(images);
+void Classifier::check_layer(int stage, int layer) const {
   if (stage < 0 || stage >= static_cast<int>(stages_.size())) {
     fail_usage("stage {} does not exist; {} has {}", stage + 1, spec_.name, stages_.size());
   }
-  auto& layers = stages_[stage].layers;
-  if (layer < 0 || layer >= static_cast<int>(layers.size())) {
-    fail_usage("layer {} does not exist; stage {} has {}", layer + 1, stage + 1, layers.size());
+  const auto count = static_cast<int>(stages_[stage].layers.size());
+  if (layer < 0 || layer >= count) {
+    fail_usage("layer {} does not exist; stage {} has {}", layer + 1, stage + 1, count);
   }
+}
+
+Tensor Classifier::attention_row(const Tensor& images, int stage, int layer, int64_t query,
+                                 int count) {
+  check_input(images);
+  check_layer(stage, layer);
+  check_layer(stage, layer + count - 1);
   Tensor map = images;
   for (int before = 0; before < stage; ++before) {
     const Sequence sequence = run_stage(before, map);
     map = as_map(sequence.x, sequence.tokens);
   }
-  Sequence sequence = enter_stage(stage, map);
-  for (int i = 0; i < layer; ++i) sequence.x = layers[i]->forward(sequence.x, sequence.tokens);
-  Attention& attention = layers[layer]->attention();
-  const Heads heads = attention.project(layers[layer]->attention_input(sequence.x));
-  return attention.row(heads, sequence.tokens, query + sequence.tokens.prefix);
+  auto [x, tokens] = enter_stage(stage, map);
+  std::vector<Tensor> rows;  // [B, h, n] each
+  for (int i = 0; i < layer + count; ++i) {
+    Layer& present = *stages_[stage].layers[i];
+    if (i >= layer) {
+      const Heads heads = present.attention().project(present.attention_input(x));
+      rows.push_back(present.attention().row(heads, tokens, query + tokens.prefix));
+    }
+    if (i + 1 < layer + count) x = present.forward(x, tokens);
+  }
+  return torch::cat(rows, 1);
 }
 
 void Classifier::start_step(int64_t step) {

@@ -24,9 +24,10 @@ class Classifier : public torch::nn::Module {
   // and without its class token.
   std::vector<torch::Tensor> features(const torch::Tensor& images);
 
-  // Row `query` (counted on the stage's grid) of every head's attention matrix in one layer: [B, h,
-  // n]; class tokens come first in n.
-  torch::Tensor attention_row(const torch::Tensor& images, int stage, int layer, int64_t query);
+  // Row `query` (counted on the stage's grid) of every head's attention matrix in one layer, or in
+  // `count` of them one after another: [B, count·h, n]; class tokens come first in n.
+  torch::Tensor attention_row(const torch::Tensor& images, int stage, int layer, int64_t query,
+                              int count = 1);
 
   // Drop rates grow linearly from 0 in the first layer to `rate` in the last.
   void set_drop_path(double rate, bool whole_samples = false);
@@ -52,6 +53,7 @@ class Classifier : public torch::nn::Module {
   Sequence run_stage(int stage, const torch::Tensor& map);
   torch::Tensor positions_for(int stage, Grid grid) const;
   void check_input(const torch::Tensor& images) const;
+  void check_layer(int stage, int layer) const;
 
   ModelSpec spec_;
   std::vector<Stage> stages_;

@@ -1,7 +1,7 @@
 // Pictures (or the previous stage's map) to tokens.
-//   overlapping  3x3 convolution + BN + ReLU: three of them as the stem, one before each later
-//   stage PVT style    one convolution with kernel = stride, then LayerNorm (Table 5b) flat one
-//   convolution over patch x patch pixels
+// * overlapping: 3x3 convolutions + BN + ReLU, three as the stem, one before each later stage
+// * PVT style: one convolution with kernel = stride, then LayerNorm (Table 5b)
+// * flat: one convolution over patch x patch pixels
 #pragma once
 
 #include <torch/nn/module.h>

@@ -102,7 +102,9 @@ ChildResult in_child(const std::function<Json()>& work) {
 
 int64_t peak_growth(const std::function<void()>& work) {
   malloc_trim(0);  // freed memory that the work would take again counts as taken
-  std::ofstream("/proc/self/clear_refs") << 5;  // the highest mark starts anew
+  std::ofstream mark("/proc/self/clear_refs");
+  mark << 5 << std::flush;  // the highest mark starts anew
+  if (!mark) fail("the kernel keeps no peak of memory here: cannot write /proc/self/clear_refs");
   const int64_t before = own("VmRSS");
   work();
   return own("VmHWM") - before;

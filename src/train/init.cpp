@@ -21,12 +21,13 @@ Tensor tensor_of(const TensorView& view) {
 bool starts_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
 
 // Square grids of positions, with or without a class token's own vector in front.
-Tensor resized_positions(const Tensor& stored, int64_t wanted) {
+Tensor resized_positions(const std::string& name, const Tensor& stored, int64_t wanted) {
   const auto side = [](int64_t count) { return static_cast<int64_t>(std::sqrt(count)); };
   const int64_t from = side(stored.size(1)), to = side(wanted);
   const int64_t prefix = stored.size(1) - from * from;
   if (prefix > 1 || wanted - to * to != prefix) {
-    fail("cannot resize {} position embeddings to {}", stored.size(1), wanted);
+    fail("cannot resize the {} positions of '{}' to {}: only one of both models has a class token",
+         stored.size(1), name, wanted);
   }
   const Tensor map = stored.narrow(1, prefix, from * from)
                          .transpose(1, 2)
@@ -40,7 +41,16 @@ Tensor resized_positions(const Tensor& stored, int64_t wanted) {
 std::vector<std::string> initialise_from(Classifier& model, const Weights& weights) {
   const torch::NoGradGuard no_grad;
   std::vector<std::string> notes;
-  for (auto& [name, tensor] : tensors_by_name(model)) {
+  const auto targets = tensors_by_name(model);
+  for (const auto& [name, view] : weights.tensors) {
+    if (targets.count(name) == 0) {
+      fail(
+          "'{}' has a tensor '{}', which this model has not; --init needs weights of the same "
+          "model",
+          weights.path, name);
+    }
+  }
+  for (const auto& [name, tensor] : targets) {
     const auto found = weights.tensors.find(name);
     if (found == weights.tensors.end()) {
       fail("'{}' has no tensor '{}'; --init needs weights of the same model", weights.path, name);
@@ -52,7 +62,7 @@ std::vector<std::string> initialise_from(Classifier& model, const Weights& weigh
       if (name == "head.weight") notes.push_back("the head is made anew for this set's classes");
     } else if (starts_with(name, "pos_embed") && stored.dim() == 3 &&
                stored.size(2) == tensor.size(2)) {
-      tensor.copy_(resized_positions(stored, tensor.size(1)));
+      tensor.copy_(resized_positions(name, stored, tensor.size(1)));
       notes.push_back(name + " is resized to this image size");
     } else {
       fail("'{}': tensor '{}' is {}, this model needs {}; --init needs weights of the same model",

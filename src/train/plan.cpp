@@ -53,6 +53,7 @@ void apply_request(RunFile& run, const TrainRequest& request) {
   for (const std::string& text : request.settings) {
     const Setting setting = parse_setting(text);
     check_key(setting.key);
+    if (setting.key == "classes") fail_usage("the data decide on classes; leave --set classes out");
     if (is_recipe_field(setting.key)) {
       set_recipe_field(run.recipe, setting.key, setting.value);
     } else {
@@ -61,6 +62,7 @@ void apply_request(RunFile& run, const TrainRequest& request) {
   }
   run.recipe.epochs = request.epochs.value_or(run.recipe.epochs);
   run.recipe.batch = request.batch.value_or(run.recipe.batch);
+  if (request.lr && !(*request.lr > 0)) fail_usage("--lr {} must be positive", *request.lr);
   run.recipe.lr = request.lr.value_or(run.recipe.lr);
   run.recipe.seed = request.seed.value_or(run.recipe.seed);
   run.limit_train = request.limit_train.value_or(run.limit_train);
@@ -121,8 +123,19 @@ RunFile read_run_file(const std::string& path) {
   return run;
 }
 
+// A second run in the same folder would mix its states and weights with those of the first.
+void check_unused(const TrainRequest& request) {
+  const fs::path out = request.out, states = out / "state";
+  const bool used =
+      fs::exists(out / "last.safetensors") || (fs::exists(states) && !fs::is_empty(states));
+  if (!used || request.out.empty() || request.dry_run) return;
+  fail("'{0}' holds a run already; `soft train --resume {0}` continues it, another --out keeps it",
+       request.out);
+}
+
 RunFile resolve(const TrainRequest& request) {
   if (request.resume) return resolve_resumed(request);
+  check_unused(request);
   RunFile run;
   if (is_file(request.recipe)) {
     run = read_run_file(request.recipe);
@@ -146,9 +159,11 @@ Plan make_plan(RunFile run) {
   run.spec.classes = static_cast<int>(plan.train.class_count());
   validate(run.spec);
   validate(run.recipe);
-  if (run.recipe.batch > plan.train.size()) {
-    fail_usage("batch={} is larger than the {} training pictures; no step could be made",
-               run.recipe.batch, plan.train.size());
+  if (run.recipe.batch * run.recipe.accumulate > plan.train.size()) {
+    fail_usage(
+        "batch={} times accumulate={} is larger than the {} training pictures; no step could "
+        "be made",
+        run.recipe.batch, run.recipe.accumulate, plan.train.size());
   }
   plan.preprocessing = preprocessing_of(plan.train, size);
   if (plan.train.native_size == 0) {

@@ -1,6 +1,7 @@
 #include "train/recipe.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <type_traits>
 
@@ -47,6 +48,19 @@ Recipe small_recipe(Recipe recipe) {
   recipe.augmentation.mixup = 0.2;
   recipe.augmentation.mix_probability = 0.3;
   return recipe;
+}
+
+// Each also refuses what is no number.
+void check_positive(const char* key, double value) {
+  if (!(value > 0 && std::isfinite(value))) fail_usage("{}={} must be positive", key, value);
+}
+
+void check_not_negative(const char* key, double value) {
+  if (!(value >= 0 && std::isfinite(value))) fail_usage("{}={} must not be negative", key, value);
+}
+
+void check_below_one(const char* key, double value) {
+  if (!(value >= 0 && value < 1)) fail_usage("{}={} must lie in [0, 1)", key, value);
 }
 
 const std::vector<std::string_view>& crop_names() {
@@ -205,14 +219,19 @@ void validate(const Recipe& recipe) {
   if (recipe.epochs < 1) fail_usage("epochs={} must be at least 1", recipe.epochs);
   if (recipe.batch < 1) fail_usage("batch={} must be at least 1", recipe.batch);
   if (recipe.accumulate < 1) fail_usage("accumulate={} must be at least 1", recipe.accumulate);
-  if (recipe.lr < 0 || recipe.lr_base <= 0) fail_usage("lr={} must be positive", recipe.lr);
-  if (recipe.drop_path < 0 || recipe.drop_path >= 1) {
-    fail_usage("drop_path={} must lie in [0, 1)", recipe.drop_path);
-  }
-  if (recipe.ema_decay < 0 || recipe.ema_decay >= 1) {
-    fail_usage("ema_decay={} must lie in [0, 1)", recipe.ema_decay);
-  }
-  if (recipe.eval_crop <= 0 || recipe.eval_crop > 1) {
+  check_positive("lr_base", recipe.lr_base);
+  check_positive("eps", recipe.eps);
+  check_not_negative("lr", recipe.lr);
+  check_not_negative("min_lr", recipe.min_lr);
+  check_not_negative("warmup_lr", recipe.warmup_lr);
+  check_not_negative("warmup_epochs", recipe.warmup_epochs);
+  check_not_negative("weight_decay", recipe.weight_decay);
+  check_not_negative("clip", recipe.clip);
+  check_below_one("beta1", recipe.beta1);
+  check_below_one("beta2", recipe.beta2);
+  check_below_one("drop_path", recipe.drop_path);
+  check_below_one("ema_decay", recipe.ema_decay);
+  if (!(recipe.eval_crop > 0 && recipe.eval_crop <= 1)) {
     fail_usage("eval_crop={} must lie in (0, 1]", recipe.eval_crop);
   }
   validate(recipe.augmentation);

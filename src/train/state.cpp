@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using torch::Tensor;
 
-constexpr size_t kStatesKept = 2;
+constexpr ptrdiff_t kStatesKept = 2;
 
 EpochRow row_from_json(const Json& json) {
   EpochRow row;
@@ -37,6 +37,7 @@ Json to_json(const Position& position) {
   for (const EpochRow& row : position.rows) rows.push_back(soft::to_json(row));
   return {{"epoch", position.epoch},
           {"batch", position.batch},
+          {"batches", position.batches},
           {"step", position.step},
           {"loss_sum", position.loss_sum},
           {"loss_weight", position.loss_weight},
@@ -49,6 +50,7 @@ Position position_from_json(const Json& json) {
   Position position;
   position.epoch = json.at("epoch");
   position.batch = json.at("batch");
+  position.batches = json.value("batches", int64_t{0});
   position.step = json.at("step");
   position.loss_sum = json.at("loss_sum");
   position.loss_weight = json.at("loss_weight");
@@ -63,7 +65,10 @@ TensorView view_of(const Tensor& tensor) {
   return {type, tensor.sizes().vec(), static_cast<const uint8_t*>(tensor.data_ptr())};
 }
 
-Tensor tensor_of(const TensorView& view) {
+Tensor tensor_of(const std::string& name, const TensorView& view) {
+  if (view.type != DType::kU8 && view.type != DType::kF32) {
+    fail("'{}' has a type that no training state holds", name);
+  }
   const auto type = view.type == DType::kU8 ? torch::kUInt8 : torch::kFloat32;
   Tensor tensor = torch::empty(view.shape, type);
   std::memcpy(tensor.data_ptr(), view.data, view.bytes());
@@ -105,7 +110,7 @@ State read_state(const std::string& path) {
   }
   State state;
   state.position = position_from_json(parse_json(position, "position in '" + path + "'"));
-  for (const auto& [name, view] : file.tensors) state.tensors[name] = tensor_of(view);
+  for (const auto& [name, view] : file.tensors) state.tensors[name] = tensor_of(name, view);
   return state;
 }
 
@@ -136,11 +141,14 @@ void StateFolder::save(const State& state) const {
   }
   const std::string position = to_json(state.position).dump();
   const Position& at = state.position;
-  const std::string path =
-      fmt::format("{}/step-{:09}-{:05}.safetensors", folder_, at.step, at.epoch);
+  const std::string name = fmt::format("step-{:09}-{:05}.safetensors", at.step, at.epoch);
+  const std::string path = (fs::path(folder_) / name).string();  // as paths() spells it
   write_safetensors(path, tensors, metadata_of(position, views));
-  auto found = paths();
-  for (size_t i = 0; i + kStatesKept < found.size(); ++i) fs::remove(found[i]);
+  const auto found = paths();
+  const auto behind = std::upper_bound(found.begin(), found.end(), path);
+  for (auto later = behind; later != found.end(); ++later) fs::remove(*later);
+  const auto kept = std::min<ptrdiff_t>(kStatesKept, behind - found.begin());
+  for (auto old = found.begin(); old != behind - kept; ++old) fs::remove(*old);
 }
 
 std::optional<State> StateFolder::load() const {

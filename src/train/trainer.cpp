@@ -1,6 +1,7 @@
 #include "train/trainer.h"
 
 #include <cmath>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -51,7 +52,7 @@ std::string first_non_finite(Classifier& model) {
       return "gradient of " + item.key();
     }
   }
-  return "the loss alone";
+  return "none";
 }
 
 }  // namespace
@@ -68,7 +69,9 @@ Trainer::Trainer(Plan plan, const TrainRequest& request, TrainEvents events, Red
   const Recipe& recipe = plan_.run.recipe;
   torch::manual_seed(recipe.seed);
   model_ = std::make_shared<Classifier>(plan_.run.spec);
-  start_weights();
+  std::optional<State> state;
+  if (request_.resume) state = states_.load();
+  if (!state) start_weights();
   model_->set_drop_path(recipe.drop_path, recipe.stochastic_depth);
   if (plan_.run.freeze) freeze_all_but_head(*model_);
   optimizer_ = std::make_unique<AdamW>(*model_, recipe);
@@ -78,26 +81,27 @@ Trainer::Trainer(Plan plan, const TrainRequest& request, TrainEvents events, Red
     ema_ = std::make_unique<Ema>(*average_, *model_, recipe);
   }
   torch::manual_seed(recipe.seed);  // what is drawn from here on does not depend on the set-up
-  if (request_.resume) restore();
+  if (state) restore(*state);
 }
 
 void Trainer::start_weights() {
+  if (request_.resume) {
+    notice("no usable state in '" + request_.out + "'; starting from the beginning");
+  }
   if (plan_.run.init.empty()) return;
   for (const std::string& note : initialise_from(*model_, read_weights(plan_.run.init)))
     notice(note);
 }
 
-void Trainer::restore() {
-  std::optional<State> state = states_.load();
-  if (!state) {
-    notice("no usable state in '" + request_.out + "'; starting from the beginning");
-    return;
-  }
+void Trainer::restore(const State& state) {
   const torch::NoGradGuard no_grad;
   const auto restore_into = [&](const std::string& name, const Tensor& target) {
-    const auto found = state->tensors.find(name);
-    if (found == state->tensors.end() || found->second.sizes() != target.sizes()) {
-      fail("the state in '{}' does not fit this model: '{}'", request_.out, name);
+    const auto found = state.tensors.find(name);
+    if (found == state.tensors.end() || found->second.sizes() != target.sizes()) {
+      fail(
+          "the state in '{0}' has no fitting '{1}'; leave out the changed setting, or begin a new "
+          "run with --init {0}/last.safetensors",
+          request_.out, name);
     }
     target.copy_(found->second);
   };
@@ -109,10 +113,30 @@ void Trainer::restore() {
     restore_into("mean." + slot.name, slot.mean);
     restore_into("square." + slot.name, slot.square);
   }
-  at_ = state->position;
+  at_ = state.position;
   optimizer_->set_steps(at_.step);
   at::Generator generator = at::detail::getDefaultCPUGenerator();
-  generator.set_state(state->tensors.at("generator"));
+  generator.set_state(state.tensors.at("generator"));
+  const bool other_batches = at_.batches != 0 && at_.batches != train_loader_.batches();
+  if (at_.batch > 0 && (other_batches || at_.batch % plan_.run.recipe.accumulate != 0)) {
+    notice(fmt::format("epoch {} starts anew: its batches have changed", at_.epoch + 1));
+    at_.batch = 0;
+    at_.loss_sum = at_.loss_weight = at_.seconds = 0;
+  }
+}
+
+// The average is what is evaluated and saved. On a short run a slow one is still the random start.
+void Trainer::warn_of_slow_average() const {
+  const Recipe& recipe = plan_.run.recipe;
+  if (!recipe.ema || recipe.ema_warmup) return;
+  const auto steps = static_cast<double>(recipe.epochs * train_loader_.batches()) /
+                     static_cast<double>(recipe.accumulate);
+  const double rest = std::pow(recipe.ema_decay, steps);
+  if (rest < 0.1) return;
+  notice(
+      fmt::format("after the last of {:.0f} steps {:.0f} % of the first weights will still be in "
+                  "the EMA, which is evaluated and saved; add --set ema_warmup=on, or ema=off",
+                  steps, 100 * rest));
 }
 
 TrainOutcome Trainer::run() {
@@ -124,6 +148,7 @@ TrainOutcome Trainer::run() {
     notice(fmt::format("lr {:.2e} is below min_lr {:.2e}: the floor becomes the lr itself",
                        schedule_.peak, recipe.min_lr));
   }
+  warn_of_slow_average();
   make_folder(request_.out);
   remove_leftovers(request_.out);
   remove_leftovers(request_.out + "/state");
@@ -168,23 +193,23 @@ void Trainer::train_batch(const Batch& batch) {
   at_.loss_weight += static_cast<double>(batch.count);
   const double lr = current_lr();
   ++at_.batch;
-  check_finite(value, lr);
+  check_finite("loss", value, lr);
   if (at_.batch % accumulate != 0) return;
   const auto gradients = optimizer_->gradients();
   if (reduce_) reduce_(gradients);
-  clip_gradients(gradients, plan_.run.recipe.clip);
+  check_finite("gradient's norm", clip_gradients(gradients, plan_.run.recipe.clip), lr);
   optimizer_->step(lr);
   ++at_.step;
   if (ema_) ema_->update(at_.step);
 }
 
-void Trainer::check_finite(double loss, double lr) {
-  if (std::isfinite(loss)) return;
+void Trainer::check_finite(const char* what, double value, double lr) {
+  if (std::isfinite(value)) return;
   const std::string state = states_.newest();
   fail(
-      "the loss is {} at epoch {}, step {}, lr {:.3e}; first bad tensor: {}; last good state: {}. "
+      "the {} is {} at epoch {}, step {}, lr {:.3e}; first bad tensor: {}; last good state: {}. "
       "Try a lower --lr, or --set clip=1",
-      loss, at_.epoch + 1, at_.step, lr, first_non_finite(*model_),
+      what, value, at_.epoch + 1, at_.step, lr, first_non_finite(*model_),
       state.empty() ? "none yet" : state);
 }
 
@@ -220,6 +245,7 @@ void Trainer::finish_epoch() {
   row.seconds = at_.seconds;
   row.images_per_second = at_.loss_weight / at_.seconds;
   const Evaluation evaluation = validate_model();
+  check_finite("validation loss", evaluation.loss, row.lr);
   row.val_loss = evaluation.loss;
   row.top1 = evaluation.top1;
   row.top5 = evaluation.top5;
@@ -256,6 +282,7 @@ Evaluation Trainer::validate_model() {
 void Trainer::save_state() {
   State state;
   state.position = at_;
+  state.position.batches = train_loader_.batches();
   for (auto& [name, tensor] : tensors_by_name(*model_)) state.tensors["model." + name] = tensor;
   if (average_) {
     for (auto& [name, tensor] : tensors_by_name(*average_)) state.tensors["ema." + name] = tensor;

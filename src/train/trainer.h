@@ -29,10 +29,11 @@ class Trainer {
   using Clock = std::chrono::steady_clock;
 
   void start_weights();
-  void restore();
+  void restore(const State& state);
+  void warn_of_slow_average() const;
   bool train_epoch();  // false when asked to stop
   void train_batch(const Batch& batch);
-  void check_finite(double loss, double lr);
+  void check_finite(const char* what, double value, double lr);
   void finish_epoch();
   Evaluation validate_model();
   void save_state();

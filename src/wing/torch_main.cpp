@@ -61,11 +61,7 @@ TorchAnswers open(const TorchModel& request) {
   };
   answers.row = [model, ask](const float* pixels, int64_t count, Grid size, const TorchRow& row) {
     return ask(pixels, count, size, [&](const Tensor& images) {
-      std::vector<Tensor> rows;  // [count, heads, tokens] each
-      for (int i = 0; i < row.layers; ++i) {
-        rows.push_back(model->attention_row(images, row.stage, row.layer + i, row.token));
-      }
-      return array_of(torch::cat(rows, 1));
+      return array_of(model->attention_row(images, row.stage, row.layer, row.token, row.layers));
     });
   };
   return answers;

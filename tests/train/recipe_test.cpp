@@ -1,5 +1,8 @@
 #include "train/recipe.h"
 
+#include <cmath>
+#include <map>
+
 #include "support/support.h"
 
 namespace soft {
@@ -59,9 +62,26 @@ TEST(Recipe, RefusesWhatCannotWork) {
   Recipe recipe;
   recipe.epochs = 0;
   EXPECT_THAT(test::error_of([&] { validate(recipe); }), testing::HasSubstr("epochs=0"));
-  recipe = Recipe();
-  recipe.drop_path = 1;
-  EXPECT_THAT(test::error_of([&] { validate(recipe); }), testing::HasSubstr("drop_path"));
+  for (const auto& [key, value] : std::map<std::string, std::string>{{"drop_path", "1"},
+                                                                     {"beta1", "1"},
+                                                                     {"beta2", "-3"},
+                                                                     {"eps", "0"},
+                                                                     {"lr_base", "0"},
+                                                                     {"weight_decay", "-5"},
+                                                                     {"min_lr", "-1"},
+                                                                     {"warmup_lr", "-1"},
+                                                                     {"warmup_epochs", "-3"},
+                                                                     {"clip", "-1"}}) {
+    recipe = Recipe();
+    set_recipe_field(recipe, key, value);
+    EXPECT_THAT(test::error_of([&] { validate(recipe); }), testing::HasSubstr(key + "=" + value));
+  }
+}
+
+TEST(Recipe, RefusesWhatIsNoNumber) {
+  Recipe recipe;
+  recipe.lr = recipe.beta1 = recipe.weight_decay = std::nan("");
+  EXPECT_THAT(test::error_of([&] { validate(recipe); }), testing::HasSubstr("=nan"));
 }
 
 }  // namespace

@@ -104,23 +104,101 @@ TEST_F(TrainerTest, OverfitsAHandfulOfPictures) {
   EXPECT_LT(outcome.rows.back().train_loss, 0.1);
 }
 
+// With a frozen body and nothing random about the pictures the gradient does not depend on how they
+// are divided into batches. After one step the optimizer's mean is that gradient times 1 - beta1.
 TEST_F(TrainerTest, AccumulatedGradientsEqualThoseOfTheWholeBatch) {
-  // Two batches of 8 that make one step are one batch of 16 when nothing depends on the batch
-  // itself.
-  torch::manual_seed(3);
-  torch::nn::Linear model(6, 3);
-  const torch::Tensor x = torch::randn({16, 6});
-  const torch::Tensor y = torch::softmax(torch::randn({16, 3}), -1);
-  const auto loss = [&](int64_t begin, int64_t count) {
-    const auto logits = model(x.narrow(0, begin, count));
-    return -(y.narrow(0, begin, count) * torch::log_softmax(logits, -1)).sum(-1).mean();
+  const auto mean_of = [&](const char* name, int64_t batch, const char* accumulate) {
+    TrainRequest request = little_run(folder_.path(name));
+    request.freeze = true;
+    request.epochs = 1;
+    request.batch = batch;
+    request.limit_train = 16;
+    for (const char* setting : {"mix_probability=0", "smoothing=0", "crop=none", "flip=0",
+                                "ema=off", "clip=0", accumulate}) {
+      request.settings.emplace_back(setting);
+    }
+    train(request);
+    const State state = *StateFolder(folder_.path(name) + "/state").load();
+    EXPECT_EQ(state.position.step, 1);
+    return state.tensors.at("mean.head.weight");
   };
-  loss(0, 16).backward();
-  const torch::Tensor whole = model->weight.grad().clone();
-  model->zero_grad();
-  (loss(0, 8) / 2).backward();
-  (loss(8, 8) / 2).backward();
-  EXPECT_LT(test::relative_error(model->weight.grad(), whole), 1e-6);
+  const torch::Tensor whole = mean_of("whole", 16, "accumulate=1");
+  EXPECT_GT(whole.abs().max().item<double>(), 0);
+  EXPECT_LT(test::relative_error(mean_of("parts", 4, "accumulate=4"), whole), 1e-5);
+}
+
+TEST_F(TrainerTest, StopsOnlyBetweenTheStepsOfAccumulatedBatches) {
+  TrainRequest request = little_run(folder_.path("cut"));
+  request.batch = 8;
+  request.settings.emplace_back("accumulate=4");
+  EXPECT_TRUE(train_until(request, 2).interrupted);  // asked in the middle of the first step
+  const Position at = StateFolder(folder_.path("cut/state")).load()->position;
+  EXPECT_EQ(at.step, 1);
+  EXPECT_EQ(at.batch, 4);
+  resume(folder_.path("cut"));
+  request.out = folder_.path("whole");
+  train(request);
+  EXPECT_EQ(fingerprint(folder_.path("cut")), fingerprint(folder_.path("whole")));
+}
+
+TEST_F(TrainerTest, RefusesAFolderThatHoldsARun) {
+  train_until(little_run(folder_.path("run")), 2);
+  const std::string before = fingerprint(folder_.path("run"));
+  const std::string message = test::error_of([&] { train(little_run(folder_.path("run"))); });
+  EXPECT_THAT(message, testing::HasSubstr("holds a run already; `soft train --resume"));
+  EXPECT_EQ(fingerprint(folder_.path("run")), before);
+}
+
+TEST_F(TrainerTest, RefusesAccumulationOverMoreThanAnEpoch) {
+  TrainRequest request = little_run(folder_.path("run"));
+  request.settings.emplace_back("accumulate=5");  // of 16 pictures each, out of 64
+  EXPECT_THAT(test::error_of([&] { train(request); }), testing::HasSubstr("accumulate=5"));
+}
+
+TEST_F(TrainerTest, SaysWhenTheAverageWillStillBeTheStart) {
+  TrainRequest request = little_run(folder_.path("run"));
+  request.settings.emplace_back("ema_warmup=off");
+  std::vector<std::string> notices;
+  TrainEvents events;
+  events.notice = [&](const std::string& text) { notices.push_back(text); };
+  train(request, events);
+  EXPECT_THAT(notices, testing::Contains(testing::HasSubstr("98 % of the first weights")));
+}
+
+TEST_F(TrainerTest, WritesNothingWhenTheValidationLossIsNotFinite) {
+  TrainRequest request = little_run(folder_.path("run"));
+  request.limit_train = 16;  // one step, whose own loss is still fine
+  request.lr = 1e30;
+  for (const char* setting : {"clip=0", "warmup_epochs=0", "per_step=off"}) {
+    request.settings.emplace_back(setting);
+  }
+  const std::string message = test::error_of([&] { train(request); });
+  EXPECT_THAT(message, testing::HasSubstr("the validation loss is"));
+  EXPECT_THAT(message, testing::HasSubstr("last good state: none yet"));
+  EXPECT_FALSE(fs::exists(folder_.path("run/best.safetensors")));
+}
+
+TEST_F(TrainerTest, StartsTheEpochAnewWhenItsBatchesHaveChanged) {
+  train_until(little_run(folder_.path("run")), 3);
+  TrainRequest smaller;
+  smaller.out = folder_.path("run");
+  smaller.resume = smaller.allow_change = true;
+  smaller.batch = 8;
+  std::vector<std::string> notices;
+  TrainEvents events;
+  events.notice = [&](const std::string& text) { notices.push_back(text); };
+  EXPECT_EQ(train(smaller, events).rows.size(), 2);
+  EXPECT_THAT(notices, testing::Contains(testing::HasSubstr("epoch 1 starts anew")));
+  EXPECT_EQ(StateFolder(folder_.path("run/state")).load()->position.step, 3 + 2 * 8);
+}
+
+TEST_F(TrainerTest, ResumesWithoutTheWeightsItStartedFrom) {
+  train(little_run(folder_.path("first")));
+  TrainRequest request = little_run(folder_.path("second"));
+  request.init = folder_.path("first/best.safetensors");
+  train_until(request, 2);
+  fs::remove(folder_.path("first/best.safetensors"));
+  EXPECT_EQ(resume(folder_.path("second")).rows.size(), 2);
 }
 
 TEST_F(TrainerTest, StopsAtANonFiniteLossWithStepRateTensorAndState) {
@@ -146,7 +224,7 @@ TEST_F(TrainerTest, ReportsALossStuckAtChance) {
   EXPECT_THAT(notices, testing::Contains(testing::HasSubstr("still that of guessing")));
 }
 
-TEST_F(TrainerTest, FineTunesFromWeightsOfAnotherSizeAndClassCount) {
+TEST_F(TrainerTest, FineTunesFromWeightsOfAnotherSize) {
   train(little_run(folder_.path("first")));
   TrainRequest request = little_run(folder_.path("second"));
   request.settings.emplace_back("image_size=48");
