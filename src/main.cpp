@@ -4,24 +4,37 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <string>
+#include <system_error>
 
 #include "base/error.h"
 #include "cli/cli.h"
 
+namespace {
+
+int complain(const std::string& message, int code = 1) {
+  std::fprintf(stderr, "soft: %s\n", message.c_str());
+  return code;
+}
+
+// Results that did not reach their reader (a full disk, a closed pipe) are a failure.
+std::string lost_results(const std::string& reason) { return "cannot write to stdout: " + reason; }
+
+}  // namespace
+
 int main(int argc, char** argv) {
   try {
     const int code = soft::run_command_line(argc, argv);
-    // Results that did not reach their reader (a full disk, a closed pipe) are a failure.
-    if (std::fflush(stdout) != 0) soft::fail("cannot write to stdout: {}", std::strerror(errno));
-    return code;
+    return std::fflush(stdout) == 0 ? code : complain(lost_results(std::strerror(errno)));
   } catch (const soft::Error& error) {
-    std::fprintf(stderr, "soft: %s\n", error.what());
-    return error.fault() == soft::Fault::kUsage ? 2 : 1;
+    return complain(error.what(), error.fault() == soft::Fault::kUsage ? 2 : 1);
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "soft: out of memory; use a smaller batch, image or model\n");
-    return 1;
+    return complain("out of memory; use a smaller batch, image or model");
+  } catch (const std::system_error& error) {
+    // fmt throws one as soon as there is more than stdout's buffer holds.
+    if (std::ferror(stdout) != 0) return complain(lost_results(error.code().message()));
+    return complain(std::string("unexpected failure: ") + error.what());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "soft: unexpected failure: %s\n", error.what());
-    return 1;
+    return complain(std::string("unexpected failure: ") + error.what());
   }
 }

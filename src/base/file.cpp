@@ -98,7 +98,10 @@ class Draft {
   }
 
   void fill(const std::function<void(std::ostream&)>& write) const {
-    if (std::filesystem::is_directory(path_)) fail("cannot write '{}': it is a folder", path_);
+    std::error_code unknown;  // what else is wrong with the path shows when it is opened
+    if (std::filesystem::is_directory(path_, unknown)) {
+      fail("cannot write '{}': it is a folder", path_);
+    }
     std::ofstream out(temporary_.empty() ? path_ : temporary_, std::ios::binary | std::ios::trunc);
     if (!out) fail("cannot write '{}': {}", path_, std::strerror(errno));
     write(out);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 
 #include "base/error.h"
@@ -133,11 +134,18 @@ Json json_of(const std::vector<std::vector<Attended>>& answers) {
   return all.size() == 1 ? all.front() : all;
 }
 
+void check_picture_file(const std::string& path) {
+  if (std::filesystem::path(path).extension() != ".png") {
+    fail_usage("--out '{}' must end in .png, the only format written", path);
+  }
+  check_output(path);
+}
+
 void run(const Options& options) {
   if (options.out.empty() && !options.json) {
     fail_usage("nothing to make; give --out heat.png, --json or both");
   }
-  if (!options.out.empty()) check_output(options.out);
+  if (!options.out.empty()) check_picture_file(options.out);
   const Image picture = read_upright(options.image);
   const auto answers = ask_all(options, picture);
   if (!options.out.empty()) {

@@ -105,13 +105,18 @@ std::vector<Series> series_of(const std::vector<Json>& rows, const char* column)
   return all;
 }
 
+Json exponent_in(const Series& series) {
+  const std::optional<double> exponent = exponent_of(series.points);
+  return exponent ? Json(*exponent) : Json();
+}
+
 Json exponents_of(const std::vector<Json>& rows) {
   const auto times = series_of(rows, "ms_median"), memories = series_of(rows, "mb");
   Json exponents = Json::array();
   for (size_t i = 0; i < times.size(); ++i) {
     exponents.push_back({{"attention", times[i].name},
-                         {"time_exponent", exponent_of(times[i].points)},
-                         {"memory_exponent", exponent_of(memories[i].points)}});
+                         {"time_exponent", exponent_in(times[i])},
+                         {"memory_exponent", exponent_in(memories[i])}});
   }
   return exponents;
 }
@@ -122,9 +127,7 @@ Drawing chart_of(const std::vector<Json>& rows) {
   chart.x = {"tokens", true, {}, {}};
   chart.y = {"milliseconds", true, {}, {}};
   chart.series = series_of(rows, "ms_median");
-  for (Series& series : chart.series) {
-    series.name += fmt::format(" (n^{:.2f})", exponent_of(series.points));
-  }
+  for (Series& series : chart.series) series.name = with_exponent(series.name, series.points);
   return draw(chart);
 }
 

@@ -9,6 +9,7 @@
 #include "cli/bench.h"
 #include "cli/command.h"
 #include "cli/frame.h"
+#include "study/fit.h"
 
 namespace soft {
 namespace {
@@ -71,11 +72,12 @@ Drawing chart_of(const Json& rows, const Options& options) {
   chart.x = {"tokens", false, 0, {}};
   chart.y = {"MB", false, 0, {}};
   for (const std::string& attention : options.attentions) {
-    Series series{attention, {}, false};
+    Series series;
     for (const Json& row : rows) {
       if (row.at("attention") != attention || row.at(column).is_null()) continue;
       series.points.push_back({row.at("tokens").get<double>(), row.at(column).get<double>()});
     }
+    series.name = with_exponent(attention, series.points);
     chart.series.push_back(series);
   }
   return draw(chart);

@@ -117,6 +117,7 @@ void add_bench_newton(CLI::App& bench) {
                    "A .safetensors or .pth file (default: random weights of --model, or the box)")
       ->type_name("FILE");
   add_change_flags(command, options->model);
+  add_weights_key_flag(command, options->model);
   command->add_option("--data", options->data,
                       "Pictures: cifar10, folder:DIR, … (default: shapes)");
   command->add_option("--images", options->images, "How many of them (default: 8)")

@@ -4,9 +4,11 @@
 #include <deque>
 #include <memory>
 
+#include "base/error.h"
 #include "cli/bench.h"
 #include "cli/command.h"
 #include "cli/runner.h"
+#include "engine/engine.h"
 #include "engine/roofline.h"
 #include "study/bandwidth.h"
 #include "study/model_case.h"
@@ -69,10 +71,18 @@ Json model_row(const ModelCase& model, const Timing& timing, double peak) {
   return row;
 }
 
+LoadedModel native_model(const ModelOptions& options) {
+  LoadedModel model = load_bench_model(options);
+  const std::string obstacle = native_obstacle(model.card.spec);
+  if (!obstacle.empty()) {
+    fail("{}; measure another model here, or this one with `soft bench model`", obstacle);
+  }
+  return model;
+}
+
 void run(const Options& options) {
-  const LoadedModel loaded = load_bench_model(options.model);
-  const Engine engine = choose_engine("native", loaded.card.spec);
-  const Runner runner = open_runner(loaded, engine);
+  const LoadedModel loaded = native_model(options.model);
+  const Runner runner = open_runner(loaded, Engine::kNative);
   const std::deque<Case> cases = cases_of(options, loaded.card.spec);
   Roofline roofline;
   Triad triad;

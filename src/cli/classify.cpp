@@ -70,11 +70,11 @@ void print_answer(const Answer& answer, const Card& card) {
 }
 
 void run(const Options& options) {
-  const std::vector<std::string> files = picture_files(options.inputs);
+  const std::vector<Picture> pictures = find_pictures(options.inputs);
   const Runner runner = open_runner(options.model, options.engine);
   Json rows = Json::array();
   size_t unreadable = 0;
-  each_batch(files, preprocessing_of(runner.card), [&](const PictureBatch& batch) {
+  each_batch(pictures, preprocessing_of(runner.card), [&](const PictureBatch& batch) {
     for (const Answer& answer : answers_of(batch, runner, options.top)) {
       if (!answer.error.empty()) ++unreadable;
       if (options.json) rows.push_back(json_of(answer, runner.card));
@@ -82,7 +82,7 @@ void run(const Options& options) {
     }
   });
   if (options.json) print_json(rows);
-  if (unreadable > 0) fail("{} of {} pictures could not be read", unreadable, files.size());
+  if (unreadable > 0) fail("{} of {} pictures could not be read", unreadable, pictures.size());
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <sstream>
 
 #include "base/parallel.h"
@@ -35,6 +38,27 @@ CLI::App* add_command(CLI::App& app, const CommandText& text) {
 
 void add_json_flag(CLI::App* command, bool& json) {
   command->add_flag("--json", json, "Print JSON");
+}
+
+CLI::Validator finite_number() {
+  const auto complaint = [](const std::string& text) -> std::string {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (!text.empty() && *end == '\0' && std::isfinite(value)) return "";
+    return fmt::format("'{}' is not a finite number", text);
+  };
+  return {complaint, ""};
+}
+
+CLI::Validator whole_number() {
+  const auto complaint = [](const std::string& text) -> std::string {
+    uint64_t value = 0;
+    const char* last = text.data() + text.size();
+    const auto [end, code] = std::from_chars(text.data(), last, value);
+    if (code == std::errc() && end == last) return "";
+    return fmt::format("'{}' is not a whole number from 0 up", text);
+  };
+  return {complaint, ""};
 }
 
 void print_json(const Json& json) {

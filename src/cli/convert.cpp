@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/model_options.h"
+#include "cli/output.h"
 
 namespace soft {
 namespace {
@@ -20,7 +21,7 @@ void check_target(const std::string& path) {
   if (std::filesystem::path(path).extension() != ".safetensors") {
     fail_usage("'{}' must end in .safetensors, the only format written", path);
   }
-  if (std::filesystem::is_directory(path)) fail("'{}' is a folder; name a file", path);
+  check_output(path);
 }
 
 void run(const Options& options) {

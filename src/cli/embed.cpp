@@ -24,17 +24,17 @@ struct Options {
 };
 
 struct Embedding {
-  std::vector<PictureBatch::Entry> pictures;  // in input order
+  std::vector<Picture> pictures;  // in input order
   size_t unreadable = 0;
   std::vector<float> vectors;  // [N, C], complete only when nothing is unreadable
 };
 
 // Every picture is read, so that all the bad ones are named; the model stops at the first of them.
-Embedding embed_files(const std::vector<std::string>& files, const Runner& runner) {
+Embedding embed_pictures(const std::vector<Picture>& pictures, const Runner& runner) {
   Embedding embedding;
   const Grid size{runner.card.spec.image_size, runner.card.spec.image_size};
-  each_batch(files, preprocessing_of(runner.card), [&](const PictureBatch& batch) {
-    for (const PictureBatch::Entry& entry : batch.entries) {
+  each_batch(pictures, preprocessing_of(runner.card), [&](const PictureBatch& batch) {
+    for (const Picture& entry : batch.entries) {
       embedding.pictures.push_back(entry);
       if (entry.error.empty()) continue;
       ++embedding.unreadable;
@@ -60,15 +60,15 @@ Json json_of(const Embedding& embedding) {
 
 void run(const Options& options) {
   check_output(options.out);
-  const std::vector<std::string> files = picture_files(options.inputs);
+  const std::vector<Picture> pictures = find_pictures(options.inputs);
   const Runner runner = open_runner(options.model, options.engine);
-  Embedding embedding = embed_files(files, runner);
+  Embedding embedding = embed_pictures(pictures, runner);
   if (options.json) print_json(json_of(embedding));
   if (embedding.unreadable > 0) {
     fail("{} of {} pictures could not be read; '{}' was not written", embedding.unreadable,
-         files.size(), options.out);
+         pictures.size(), options.out);
   }
-  const auto count = static_cast<int64_t>(files.size());
+  const auto count = static_cast<int64_t>(pictures.size());
   const Array array{{count, runner.card.spec.stages.back().dim}, std::move(embedding.vectors)};
   write_npy(options.out, array);
   log("wrote '{}' {}", options.out, shape_text(array.shape));

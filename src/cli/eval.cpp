@@ -1,12 +1,15 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/runner.h"
 #include "metric/evaluate.h"
@@ -39,6 +42,26 @@ void check_classes(const Dataset& dataset, const Card& card) {
   }
 }
 
+// ImageNet's folders have WordNet's names, "n01440764", where the weights say "tench".
+bool is_synset(const std::string& name) {
+  return name.size() == 9 && name[0] == 'n' &&
+         name.find_first_not_of("0123456789", 1) == std::string::npos;
+}
+
+// As many classes need not be the same ones.
+void compare_names(const Dataset& dataset, const Card& card) {
+  const auto agree = [](const std::string& ours, const std::string& theirs) {
+    return ours == theirs || is_synset(theirs);
+  };
+  const auto& names = card.class_names;
+  const auto [ours, theirs] = std::mismatch(names.begin(), names.end(), dataset.classes.begin(),
+                                            dataset.classes.end(), agree);
+  if (ours == names.end() || theirs == dataset.classes.end()) return;
+  log("class {} is '{}' in the weights and '{}' in '{}'; unless both mean the same, the accuracy "
+      "says nothing",
+      ours - names.begin(), printable(*ours), printable(*theirs), dataset.name);
+}
+
 Loader make_loader(const Options& options, const Card& card) {
   DataRequest request;
   request.spec = options.data;
@@ -47,6 +70,7 @@ Loader make_loader(const Options& options, const Card& card) {
   request.size = card.spec.image_size;
   Dataset dataset = open_dataset(request);
   check_classes(dataset, card);
+  compare_names(dataset, card);
   LoaderOptions loading;
   loading.batch = options.batch;
   loading.workers = options.workers;
@@ -59,18 +83,21 @@ void print_table(const Evaluation& result, const Dataset& dataset, bool per_clas
              result.top5, result.loss, result.images, result.seconds);
   if (!per_class) return;
   for (size_t i = 0; i < result.per_class.size(); ++i) {
-    fmt::print("  {:6.2f} %  {:>6} images  {}\n", result.per_class[i].accuracy(),
-               result.per_class[i].images, dataset.classes[i]);
+    const ClassTally& tally = result.per_class[i];
+    fmt::print("  {:>6} %  {:>6} images  {}\n",
+               tally.images > 0 ? fmt::format("{:.2f}", tally.accuracy()) : "-", tally.images,
+               dataset.classes[i]);
   }
 }
 
 Json json_of(const Evaluation& result, const Dataset& dataset) {
   Json classes = Json::array();
   for (size_t i = 0; i < result.per_class.size(); ++i) {
+    const ClassTally& tally = result.per_class[i];
     classes.push_back({{"class", i},
                        {"name", dataset.classes[i]},
-                       {"images", result.per_class[i].images},
-                       {"top1", result.per_class[i].accuracy()}});
+                       {"images", tally.images},
+                       {"top1", tally.images > 0 ? Json(tally.accuracy()) : Json()}});
   }
   return {{"top1", result.top1},     {"top5", result.top5},     {"loss", result.loss},
           {"images", result.images}, {"broken", result.broken}, {"seconds", result.seconds},
@@ -78,6 +105,7 @@ Json json_of(const Evaluation& result, const Dataset& dataset) {
 }
 
 void run(const Options& options) {
+  if (!options.predictions.empty()) check_output(options.predictions);
   Runner runner = open_runner(options.model, options.engine);
   if (!options.crop.empty()) runner.card.crop_fraction = crop_fraction(options.crop);
   Loader loader = make_loader(options, runner.card);

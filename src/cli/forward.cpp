@@ -68,6 +68,7 @@ void add_forward(CLI::App& app) {
           ->option_text("FILE");
   add_model_flag(command, options->model);
   command->add_option("--seed", options->seed, "Without --weights: seed of the random weights")
+      ->check(whole_number())
       ->excludes(weights)
       ->option_text("N");
   command

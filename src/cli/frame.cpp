@@ -36,14 +36,30 @@ Json growth_of(const Make& make, const ModelSpec& spec, Grid size, int64_t batch
   return peak_growth(run);
 }
 
-std::vector<Timing> times_of(const std::vector<Variant>& variants, const FrameOptions& options,
-                             const char* what, decltype(step_of)* make) {
+// Something to time, and the column for it.
+struct Pass {
+  const char* name;
+  const char* column;
+  decltype(step_of)* make;
+};
+
+// This process has no limit of its own, so what did not fit into the child's memory is not tried.
+bool fits(const Json& row) { return !row.at("step_mb").is_null(); }
+
+void add_rates(std::vector<Json>& rows, const std::vector<Variant>& variants,
+               const FrameOptions& options, const Pass& pass) {
   std::vector<Contestant> contestants;
-  for (const Variant& variant : variants) {
-    contestants.push_back({fmt::format("{} {}", variant.cell, what),
-                           make(variant.spec, own_size(variant.spec), options.batch)});
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (!fits(rows[i])) continue;
+    const ModelSpec& spec = variants[i].spec;
+    contestants.push_back({fmt::format("{} {}", variants[i].cell, pass.name),
+                           pass.make(spec, own_size(spec), options.batch)});
   }
-  return measure(contestants, options.bench);
+  const std::vector<Timing> timings = measure(contestants, options.bench);
+  auto timing = timings.begin();
+  for (Json& row : rows) {
+    row[pass.column] = fits(row) ? Json(options.batch / (timing++)->median()) : Json();
+  }
 }
 
 Json counts_of(const Variant& variant) {
@@ -62,12 +78,8 @@ void add_measures(std::vector<Json>& rows, const std::vector<Variant>& variants,
     rows[i]["step_mb"] =
         step_megabytes("memory of " + variants[i].cell, spec, own_size(spec), options.batch);
   }
-  const auto steps = times_of(variants, options, "step", step_of);
-  const auto forwards = times_of(variants, options, "forward", forward_of);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    rows[i]["train_images_per_second"] = options.batch / steps[i].median();
-    rows[i]["images_per_second"] = options.batch / forwards[i].median();
-  }
+  add_rates(rows, variants, options, {"step", "train_images_per_second", step_of});
+  add_rates(rows, variants, options, {"forward", "images_per_second", forward_of});
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ ModelSpec frame_of(const FrameOptions& options);  // soft-tiny unless --model na
 
 // One row for each: {…label, "params", "gmacs", "gmacs_with_inverse", "step_mb",
 // "train_images_per_second", "images_per_second", and with --accuracy "top1", "top1_spread",
-// "seeds"}. All run on the torch engine; times are measured in turns.
+// "seeds"}. All run on the torch engine; times are measured in turns. Memory and rates of a variant
+// whose step does not fit into memory are null.
 Json frame_rows(const std::vector<Variant>& variants, const FrameOptions& options);
 
 }  // namespace soft

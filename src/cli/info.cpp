@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "base/error.h"
 #include "cli/cli.h"
@@ -37,7 +38,9 @@ bool is_model(const std::string& name) {
 // A mistyped model should be answered as one, so a missing file must look like a file.
 bool is_file(const std::string& subject) {
   if (is_model(subject)) return false;
-  return subject.find_first_of("/.") != std::string::npos || std::filesystem::exists(subject);
+  std::error_code ignored;  // a name that no file can have is none
+  return subject.find_first_of("/.") != std::string::npos ||
+         std::filesystem::exists(subject, ignored);
 }
 
 Report report_on(Options options) {

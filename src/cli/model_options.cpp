@@ -47,6 +47,10 @@ void add_setting_flag(CLI::App* command, ModelOptions& options) {
 ChosenModel choose_model(const ModelOptions& options) {
   ChosenModel chosen;
   if (options.weights.empty()) {
+    if (!options.weights_key.empty()) {
+      fail_usage("--weights-key {} chooses inside a .pth checkpoint, and none is given",
+                 options.weights_key);
+    }
     chosen.card.spec = find_model(options.model);
     return chosen;
   }

@@ -1,17 +1,24 @@
 #include "cli/output.h"
 
 #include <filesystem>
+#include <system_error>
 
 #include "base/error.h"
 
 namespace soft {
 
+namespace fs = std::filesystem;
+
 void check_output(const std::string& path) {
-  const auto folder = std::filesystem::absolute(path).parent_path();
-  if (!std::filesystem::is_directory(folder)) {
+  std::error_code code;
+  const fs::path folder = fs::absolute(path, code).parent_path();
+  if (code) fail("cannot write '{}': {}", path, code.message());
+  if (!fs::is_directory(folder, code)) {
     fail("cannot write '{}': there is no folder '{}'", path, folder.string());
   }
-  if (std::filesystem::is_directory(path)) fail("'{}' is a folder; name a file", path);
+  const fs::file_status status = fs::status(path, code);
+  if (!fs::status_known(status)) fail("cannot write '{}': {}", path, code.message());
+  if (fs::is_directory(status)) fail("'{}' is a folder; name a file", path);
 }
 
 }  // namespace soft

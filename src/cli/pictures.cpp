@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -16,43 +17,59 @@ namespace fs = std::filesystem;
 
 constexpr size_t kBatch = 8;
 
-std::vector<std::string> files_below(const std::string& folder) {
-  std::vector<std::string> files;
-  try {
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-      if (entry.is_regular_file()) files.push_back(entry.path().string());
+using Pictures = std::vector<Picture>;
+
+// Links to folders are not followed. A folder that cannot be listed becomes an entry that says so.
+void add_files(const fs::path& folder, Pictures& pictures) {
+  std::error_code code;
+  for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+    std::error_code ignored;
+    const fs::file_type type = at->status(ignored).type();
+    if (type == fs::file_type::directory && !at->is_symlink(ignored)) {
+      add_files(at->path(), pictures);
+    } else if (type == fs::file_type::regular || type == fs::file_type::none) {
+      pictures.push_back({at->path().string(), ""});  // none, as of a link to itself: not readable
     }
-  } catch (const fs::filesystem_error& error) {
-    fail("cannot list '{}': {}", folder, error.code().message());
   }
-  if (files.empty()) fail("there is no file in '{}'", folder);
-  std::sort(files.begin(), files.end());
-  return files;
+  if (code) {
+    pictures.push_back(
+        {folder.string(), fmt::format("cannot list '{}': {}", folder.string(), code.message())});
+  }
+}
+
+Pictures pictures_below(const std::string& folder) {
+  Pictures pictures;
+  add_files(folder, pictures);
+  if (pictures.empty()) {
+    pictures.push_back({folder, fmt::format("there is no file in '{}'", folder)});
+  }
+  std::sort(pictures.begin(), pictures.end(),
+            [](const Picture& a, const Picture& b) { return a.file < b.file; });
+  return pictures;
 }
 
 // [3, size, size]; empty when the picture cannot be read.
-std::vector<float> read_pixels(PictureBatch::Entry& entry, const Preprocessing& preprocessing) {
+std::vector<float> read_pixels(Picture& picture, const Preprocessing& preprocessing) {
+  if (!picture.error.empty()) return {};
   try {
-    const Image image = evaluation_crop(read_upright(entry.file), preprocessing);
+    const Image image = evaluation_crop(read_upright(picture.file), preprocessing);
     std::vector<float> pixels(image.rgb.size());
     normalise(image, preprocessing, pixels.data());
     return pixels;
   } catch (const Error& error) {
-    entry.error = error.what();
+    picture.error = error.what();
     return {};
   }
 }
 
-PictureBatch read_batch(const std::vector<std::string>& files, const Preprocessing& preprocessing) {
+PictureBatch read_batch(const Pictures& pictures, const Preprocessing& preprocessing) {
   PictureBatch batch;
-  for (const std::string& file : files) batch.entries.push_back({file, ""});
-  std::vector<std::vector<float>> pictures(files.size());
-  parallel_for(static_cast<int64_t>(files.size()), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      pictures[i] = read_pixels(batch.entries[i], preprocessing);
-    }
+  batch.entries = pictures;
+  std::vector<std::vector<float>> read(pictures.size());
+  parallel_for(static_cast<int64_t>(pictures.size()), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) read[i] = read_pixels(batch.entries[i], preprocessing);
   });
-  for (const auto& pixels : pictures) {
+  for (const auto& pixels : read) {
     batch.pixels.insert(batch.pixels.end(), pixels.begin(), pixels.end());
     if (!pixels.empty()) ++batch.count;
   }
@@ -68,24 +85,25 @@ Image read_upright(const std::string& file) {
                       {true});
 }
 
-std::vector<std::string> picture_files(const std::vector<std::string>& inputs) {
-  std::vector<std::string> files;
+std::vector<Picture> find_pictures(const std::vector<std::string>& inputs) {
+  Pictures pictures;
   for (const std::string& input : inputs) {
-    if (input == "-" || !fs::is_directory(input)) {
-      files.push_back(input);
+    std::error_code ignored;  // reading the file will say what is wrong with it
+    if (input == "-" || !fs::is_directory(input, ignored)) {
+      pictures.push_back({input, ""});
       continue;
     }
-    const auto inside = files_below(input);
-    files.insert(files.end(), inside.begin(), inside.end());
+    const Pictures inside = pictures_below(input);
+    pictures.insert(pictures.end(), inside.begin(), inside.end());
   }
-  return files;
+  return pictures;
 }
 
-void each_batch(const std::vector<std::string>& files, const Preprocessing& preprocessing,
+void each_batch(const std::vector<Picture>& pictures, const Preprocessing& preprocessing,
                 const std::function<void(const PictureBatch&)>& use) {
-  for (size_t first = 0; first < files.size(); first += kBatch) {
-    const auto begin = files.begin() + static_cast<ptrdiff_t>(first);
-    const auto end = begin + static_cast<ptrdiff_t>(std::min(kBatch, files.size() - first));
+  for (size_t first = 0; first < pictures.size(); first += kBatch) {
+    const auto begin = pictures.begin() + static_cast<ptrdiff_t>(first);
+    const auto end = begin + static_cast<ptrdiff_t>(std::min(kBatch, pictures.size() - first));
     use(read_batch({begin, end}, preprocessing));
   }
 }

@@ -13,21 +13,23 @@ namespace soft {
 // As it should be looked at, its EXIF orientation applied; `-` is standard input.
 Image read_upright(const std::string& file);
 
-// Every regular file of a folder counts. Sorted, so that runs compare.
-std::vector<std::string> picture_files(const std::vector<std::string>& inputs);
+struct Picture {
+  std::string file;
+  std::string error;  // why it cannot be read; empty as long as nothing is known against it
+};
+
+// Every regular file of a folder counts. Sorted, so that runs compare. An empty folder is a picture
+// that cannot be read.
+std::vector<Picture> find_pictures(const std::vector<std::string>& inputs);
 
 struct PictureBatch {
-  struct Entry {
-    std::string file;
-    std::string error;  // empty when it could be read
-  };
-  std::vector<Entry> entries;
+  std::vector<Picture> entries;
   int64_t count = 0;          // of those that could be read,
   std::vector<float> pixels;  // and theirs, normalised: [count, 3, size, size]
 };
 
-// Reads the files some at a time, in order, and hands each batch to `use`.
-void each_batch(const std::vector<std::string>& files, const Preprocessing& preprocessing,
+// Reads them some at a time, in order, and hands each batch to `use`.
+void each_batch(const std::vector<Picture>& pictures, const Preprocessing& preprocessing,
                 const std::function<void(const PictureBatch&)>& use);
 
 }  // namespace soft

@@ -59,6 +59,7 @@ void add_crew_flags(CLI::App* command, Options& options) {
   command
       ->add_option("--max-wait-ms", options.max_wait_ms,
                    "How long a picture waits for others to share its batch (default: 1)")
+      ->check(finite_number())
       ->check(CLI::Range(0.0, 1000.0).description(""))
       ->type_name("MS");
 }

@@ -124,9 +124,9 @@ void run(Options options) {
 }
 
 template <class T>
-void add_optional(CLI::App* command, const char* flag, std::optional<T>& target, const char* what,
-                  const char* type) {
-  command
+CLI::Option* add_optional(CLI::App* command, const char* flag, std::optional<T>& target,
+                          const char* what, const char* type) {
+  return command
       ->add_option_function<T>(
           flag, [&target](const T& value) { target = value; }, what)
       ->type_name(type);
@@ -150,15 +150,20 @@ void add_what(CLI::App* command, TrainRequest& request) {
 void add_how(CLI::App* command, TrainRequest& request) {
   add_optional(command, "--epochs", request.epochs, "Epochs", "N");
   add_optional(command, "--batch", request.batch, "Pictures per step", "N");
-  add_optional(command, "--lr", request.lr, "Peak learning rate (default: from the batch)", "X");
-  add_optional(command, "--seed", request.seed, "Seed of everything random", "N");
+  add_optional(command, "--lr", request.lr, "Peak learning rate (default: from the batch)", "X")
+      ->check(finite_number())
+      ->check(CLI::PositiveNumber.description(""));
+  add_optional(command, "--seed", request.seed, "Seed of everything random", "N")
+      ->check(whole_number());
   add_optional(command, "--limit-train", request.limit_train, "At most N training pictures", "N");
   add_optional(command, "--limit-val", request.limit_val, "At most N validation pictures", "N");
   command->add_option("--workers", request.workers, "Threads that prepare batches")
       ->check(CLI::Range(1, 64).description(""));
   command->add_option("--save-minutes", request.save_minutes, "Minutes between saved states")
+      ->check(finite_number())
       ->check(CLI::PositiveNumber.description(""));
   command->add_option("--save-steps", request.save_steps, "Save a state every N steps, too")
+      ->check(whole_number())
       ->type_name("N");
 }
 

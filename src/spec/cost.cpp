@@ -1,17 +1,22 @@
 #include "spec/cost.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace soft {
 namespace {
 
 constexpr int64_t kSequenceLandmarks = 64;  // nystromformer's own number
 
+// Settings that are each within their range may together need more than 64 bits; never more than
+// these.
+using Wide = __int128;
+
 struct Count {
-  int64_t params = 0;
-  int64_t macs = 0;
-  int64_t inverse_macs = 0;
-  int64_t buffers = 0;  // BN's running statistics, random features: stored, not trained
+  Wide params = 0;
+  Wide macs = 0;
+  Wide inverse_macs = 0;
+  Wide buffers = 0;  // BN's running statistics, random features: stored, not trained
 
   Count& operator+=(const Count& other) {
     params += other.params;
@@ -22,26 +27,28 @@ struct Count {
   }
 };
 
-Count operator*(int64_t times, const Count& c) {
+Count operator*(Wide times, const Count& c) {
   return {times * c.params, times * c.macs, times * c.inverse_macs, times * c.buffers};
 }
 
-Count linear(int64_t rows, int64_t in, int64_t out) { return {in * out + out, rows * in * out}; }
-Count layer_norm(int64_t dim) { return {2 * dim}; }
+Count linear(Wide rows, Wide in, Wide out) { return {in * out + out, rows * in * out}; }
+Count layer_norm(Wide dim) { return {2 * dim}; }
 
-Count conv(int64_t outputs, int64_t in, int64_t out, int64_t kernel) {
+Count conv(Wide outputs, Wide in, Wide out, Wide kernel) {
   return {in * out * kernel * kernel + out, outputs * in * out * kernel * kernel};
 }
 
-Count conv_bn(int64_t outputs, int64_t in, int64_t out) {
+Count conv_bn(Wide outputs, Wide in, Wide out) {
   Count count = conv(outputs, in, out, 3);
   count.params += 2 * out;
   count.buffers = 2 * out;
   return count;
 }
 
+Wide class_tokens(const ModelSpec& spec, int stage) { return has_class_token(spec, stage) ? 1 : 0; }
+
 Count overlapping_embed(const ModelSpec& spec, int stage, Grid image, Grid grid) {
-  const int64_t dim = spec.stages[stage].dim;
+  const Wide dim = spec.stages[stage].dim;
   if (stage > 0) return conv_bn(grid.size(), spec.stages[stage - 1].dim, dim);
   const auto shrink = [](Grid g, int stride) {
     return Grid{(g.h + stride - 1) / stride, (g.w + stride - 1) / stride};
@@ -55,10 +62,10 @@ Count overlapping_embed(const ModelSpec& spec, int stage, Grid image, Grid grid)
 }
 
 Count patch_embed(const ModelSpec& spec, int stage, Grid image, Grid grid) {
-  const int64_t dim = spec.stages[stage].dim;
+  const Wide dim = spec.stages[stage].dim;
   if (!spec.pyramid) return conv(grid.size(), 3, dim, spec.patch);
   if (spec.overlap) return overlapping_embed(spec, stage, image, grid);
-  const int64_t in = stage == 0 ? 3 : spec.stages[stage - 1].dim;
+  const Wide in = stage == 0 ? 3 : spec.stages[stage - 1].dim;
   const auto& s = spec.stem_strides;
   Count count = conv(grid.size(), in, dim, stage == 0 ? s[0] * s[1] * s[2] : 2);
   count += layer_norm(dim);
@@ -66,12 +73,12 @@ Count patch_embed(const ModelSpec& spec, int stage, Grid image, Grid grid) {
 }
 
 // L, K1, A, inv and the three products of SOFT.
-Count soft_mix(const AttentionSpec& spec, int64_t n, int64_t m) {
-  const int64_t d = spec.head_dim();
-  const int64_t h = spec.heads;
+Count soft_mix(const AttentionSpec& spec, Wide n, Wide m) {
+  const Wide d = spec.head_dim();
+  const Wide h = spec.heads;
   Count count;
   if (spec.sampler == Sampler::kConv) {
-    const int64_t window = spec.sequence ? spec.ratio : int64_t{spec.ratio} * spec.ratio;
+    const Wide window = spec.sequence ? spec.ratio : Wide{spec.ratio} * spec.ratio;
     count.params += window * d * d + 2 * d;  // one kernel for all heads, LayerNorm
     count.macs += h * m * window * d * d;
   }
@@ -82,9 +89,9 @@ Count soft_mix(const AttentionSpec& spec, int64_t n, int64_t m) {
 }
 
 // E on K and on V, scores and values over the m rows that are left. A class token is one more.
-Count linformer_mix(const AttentionSpec& spec, int64_t n, int64_t m, int64_t prefix) {
-  const int64_t d = spec.head_dim(), h = spec.heads;
-  const int64_t window = int64_t{spec.ratio} * spec.ratio;
+Count linformer_mix(const AttentionSpec& spec, Wide n, Wide m, Wide prefix) {
+  const Wide d = spec.head_dim(), h = spec.heads;
+  const Wide window = Wide{spec.ratio} * spec.ratio;
   Count count;
   count.params = spec.sequence ? h * m * spec.longest : window * d * d;
   count.macs = 2 * h * (spec.sequence ? m * n * d : m * window * d * d);
@@ -93,8 +100,8 @@ Count linformer_mix(const AttentionSpec& spec, int64_t n, int64_t m, int64_t pre
 }
 
 // Features of Q and K, φ(K)'V, φ(Q)·, and the row sums.
-Count performer_mix(const AttentionSpec& spec, int64_t n) {
-  const int64_t d = spec.head_dim(), r = feature_count(spec);
+Count performer_mix(const AttentionSpec& spec, Wide n) {
+  const Wide d = spec.head_dim(), r = feature_count(spec);
   Count count;
   count.macs = spec.heads * n * r * (4 * d + 1);
   count.buffers = r * d;
@@ -102,22 +109,22 @@ Count performer_mix(const AttentionSpec& spec, int64_t n) {
 }
 
 // F, A, B; then B·V, A⁺·, F·. Each of the six steps towards A⁺ is four products.
-Count nystromformer_mix(const AttentionSpec& spec, int64_t n, int64_t m) {
-  const int64_t d = spec.head_dim(), h = spec.heads;
+Count nystromformer_mix(const AttentionSpec& spec, Wide n, Wide m) {
+  const Wide d = spec.head_dim(), h = spec.heads;
   return {0, h * (4 * n * m * d + 2 * m * m * d), h * 6 * 4 * m * m * m};
 }
 
 // Hashes, then scores and values of every token with two chunks, a round at a time.
-Count reformer_mix(const AttentionSpec& spec, int64_t n) {
-  const int64_t d = spec.head_dim(), h = spec.heads, rounds = spec.hash_rounds;
+Count reformer_mix(const AttentionSpec& spec, Wide n) {
+  const Wide d = spec.head_dim(), h = spec.heads, rounds = spec.hash_rounds;
   if (n <= spec.bucket_size) return {0, 2 * h * n * n * d};
-  const int64_t hashed = n * d * bucket_count(spec, n) / 2;
+  const Wide hashed = n * d * bucket_count(spec, n) / 2;
   return {0, h * rounds * (hashed + 2 * n * 2 * spec.bucket_size * d)};
 }
 
-Count mix(const AttentionSpec& spec, int64_t n, int64_t m, int64_t prefix) {
-  const int64_t d = spec.head_dim();
-  const int64_t dense = 2 * spec.heads * n * n * d;  // scores, then values
+Count mix(const AttentionSpec& spec, Wide n, Wide m, Wide prefix) {
+  const Wide d = spec.head_dim();
+  const Wide dense = 2 * spec.heads * n * n * d;  // scores, then values
   switch (spec.mechanism) {
     case Mechanism::kSoft:
     case Mechanism::kSoftNorm:
@@ -140,20 +147,20 @@ Count mix(const AttentionSpec& spec, int64_t n, int64_t m, int64_t prefix) {
   return {};
 }
 
-Count attention(const AttentionSpec& spec, Grid grid, int64_t prefix) {
-  const int64_t n = grid.size() + prefix;
-  const int64_t projections = shares_query_and_key(spec.mechanism) ? 3 : 4;  // Q, (K), V, out
+Count attention(const AttentionSpec& spec, Grid grid, Wide prefix) {
+  const Wide n = grid.size() + prefix;
+  const Wide projections = shares_query_and_key(spec.mechanism) ? 3 : 4;  // Q, (K), V, out
   Count count = projections * linear(n, spec.dim, spec.dim);
   count += mix(spec, n, landmark_count(spec, grid), prefix);
-  const int64_t k = spec.value_kernel;
-  const int64_t kernel = spec.sequence ? k : k * k;
+  const Wide k = spec.value_kernel;
+  const Wide kernel = spec.sequence ? k : k * k;
   count += {spec.heads * kernel, grid.size() * kernel * spec.dim};
   return count;
 }
 
-Count layer(const ModelSpec& spec, int stage, Grid grid, int64_t prefix) {
-  const int64_t dim = spec.stages[stage].dim;
-  const int64_t n = grid.size() + prefix;
+Count layer(const ModelSpec& spec, int stage, Grid grid, Wide prefix) {
+  const Wide dim = spec.stages[stage].dim;
+  const Wide n = grid.size() + prefix;
   Count count = attention(attention_of(spec, stage), grid, prefix);
   count += linear(n, dim, spec.mlp_ratio * dim);
   count += linear(n, spec.mlp_ratio * dim, dim);
@@ -162,7 +169,7 @@ Count layer(const ModelSpec& spec, int stage, Grid grid, int64_t prefix) {
 }
 
 // What the mechanism holds of one head besides Q, K and V.
-int64_t matrix_floats(const AttentionSpec& spec, int64_t n, int64_t m) {
+Wide matrix_floats(const AttentionSpec& spec, Wide n, Wide m) {
   switch (spec.mechanism) {
     case Mechanism::kSoft:
     case Mechanism::kSoftNorm:
@@ -174,7 +181,7 @@ int64_t matrix_floats(const AttentionSpec& spec, int64_t n, int64_t m) {
     case Mechanism::kPerformer:
       return 2 * n * feature_count(spec);
     case Mechanism::kReformer:
-      return n <= spec.bucket_size ? n * n : int64_t{2} * spec.hash_rounds * n * spec.bucket_size;
+      return n <= spec.bucket_size ? n * n : Wide{2} * spec.hash_rounds * n * spec.bucket_size;
     case Mechanism::kSoftDense:
     case Mechanism::kSoftmax:
     case Mechanism::kGaussian:
@@ -185,14 +192,43 @@ int64_t matrix_floats(const AttentionSpec& spec, int64_t n, int64_t m) {
 }
 
 // Input, Q, V (and K), and either the MLP's hidden layer or the attention's own matrices.
-int64_t layer_floats(const ModelSpec& spec, int stage, Grid grid, int64_t prefix) {
+Wide layer_floats(const ModelSpec& spec, int stage, Grid grid) {
   const AttentionSpec attention = attention_of(spec, stage);
-  const int64_t n = grid.size() + prefix;
-  const int64_t m = landmark_count(attention, grid);
-  const int64_t hidden = n * spec.mlp_ratio * attention.dim;
-  const int64_t projected =
-      3 * n * attention.dim + attention.heads * matrix_floats(attention, n, m);
+  const Wide n = grid.size() + class_tokens(spec, stage);
+  const Wide m = landmark_count(attention, grid);
+  const Wide hidden = n * spec.mlp_ratio * attention.dim;
+  const Wide projected = 3 * n * attention.dim + attention.heads * matrix_floats(attention, n, m);
   return n * attention.dim + std::max(hidden, projected);
+}
+
+// Patch embedding, positions, class token and layers.
+Count stage_count(const ModelSpec& spec, int stage, Grid image) {
+  const StageSpec& row = spec.stages[stage];
+  const Grid grid = stage_grid(spec, stage, image);
+  const Grid trained = stage_grid(spec, stage, {spec.image_size, spec.image_size});
+  const Wide prefix = class_tokens(spec, stage);
+  Count count = patch_embed(spec, stage, image, grid);
+  count += row.depth * layer(spec, stage, grid, prefix);
+  count.params += (trained.size() + 2 * prefix) * row.dim;  // the class token and its position
+  return count;
+}
+
+// Final norm and classifier.
+Count head_count(const ModelSpec& spec) {
+  const Wide dim = spec.stages.back().dim;
+  Count count = linear(1, dim, spec.classes);
+  count += layer_norm(dim);
+  return count;
+}
+
+int64_t fitted(Wide count) {
+  if (count > std::numeric_limits<int64_t>::max()) {
+    fail_usage(
+        "this model takes {:.1e} operations or bytes, more than can be counted; use fewer "
+        "channels, layers or pixels",
+        static_cast<double>(count));
+  }
+  return static_cast<int64_t>(count);
 }
 
 }  // namespace
@@ -216,33 +252,23 @@ int64_t bucket_count(const AttentionSpec& spec, int64_t tokens) {
 ModelCost cost_of(const ModelSpec& spec, Grid image) {
   check_image(spec, image);
   ModelCost cost;
-  const Grid trained{spec.image_size, spec.image_size};
-  int64_t buffers = 0;
+  Count whole = head_count(spec);
+  cost.head_params = fitted(whole.params);
+  cost.head_macs = fitted(whole.macs);
+  Wide floats = 0;
   for (int s = 0; s < static_cast<int>(spec.stages.size()); ++s) {
-    const StageSpec& stage = spec.stages[s];
+    const Count count = stage_count(spec, s, image);
     const Grid grid = stage_grid(spec, s, image);
-    const int64_t prefix = has_class_token(spec, s) ? 1 : 0;
-    Count count = patch_embed(spec, s, image, grid);
-    count += stage.depth * layer(spec, s, grid, prefix);
-    const int64_t positions = stage_grid(spec, s, trained).size() + prefix;
-    count.params += (positions + prefix) * stage.dim;  // positions, and the class token itself
-    buffers += count.buffers;
-    cost.stages.push_back({grid, landmark_count(attention_of(spec, s), grid), count.params,
-                           count.macs, count.inverse_macs});
-    cost.params += count.params;
-    cost.macs += count.macs;
-    cost.macs_with_inverse += count.macs + count.inverse_macs;
-    cost.activation_bytes =
-        std::max<int64_t>(cost.activation_bytes, 4 * layer_floats(spec, s, grid, prefix));
+    cost.stages.push_back({grid, landmark_count(attention_of(spec, s), grid), fitted(count.params),
+                           fitted(count.macs), fitted(count.inverse_macs)});
+    whole += count;
+    floats = std::max(floats, layer_floats(spec, s, grid));
   }
-  const int64_t dim = spec.stages.back().dim;
-  const Count head = linear(1, dim, spec.classes);
-  cost.head_params = head.params + layer_norm(dim).params;
-  cost.head_macs = head.macs;
-  cost.params += cost.head_params;
-  cost.macs += cost.head_macs;
-  cost.macs_with_inverse += cost.head_macs;
-  cost.weight_bytes = 4 * (cost.params + buffers);
+  cost.params = fitted(whole.params);
+  cost.macs = fitted(whole.macs);
+  cost.macs_with_inverse = fitted(whole.macs + whole.inverse_macs);
+  cost.weight_bytes = fitted(4 * (whole.params + whole.buffers));
+  cost.activation_bytes = fitted(4 * floats);
   return cost;
 }
 

@@ -31,6 +31,7 @@ struct ModelCost {
   double gmacs() const { return 1e-9 * static_cast<double>(macs); }
 };
 
+// Refuses a model whose counts do not fit into 64 bits.
 ModelCost cost_of(const ModelSpec& spec, Grid image);
 
 // Landmarks of one head on this grid (linformer: rows of its projected K), by the mechanism's own

@@ -45,11 +45,17 @@ Accuracies read_accuracies(const std::string& folder) {
   std::ifstream in(path);
   if (!in) fail("no '{}'; `scripts/accuracy {}` makes it", path, folder);
   Accuracies accuracies;
+  std::map<std::string, std::string> lengths;  // pictures that a cell's runs were trained on
   std::string line;
   std::getline(in, line);  // names of the columns
   for (int number = 2; std::getline(in, line); ++number) {
     const std::vector<std::string> parts = split(line);
     if (parts.size() < 4) fail("'{}' line {}: too short: '{}'", path, number, line);
+    const std::string& images = lengths.emplace(parts[0], parts[2]).first->second;
+    if (images != parts[2]) {
+      fail("'{}' line {}: {} after {} pictures, and after {} above; keep one length in a folder",
+           path, number, parts[0], parts[2], images);
+    }
     accuracies[parts[0]].push_back(per_cent(parts[3], path, number));
   }
   return accuracies;

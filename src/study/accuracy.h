@@ -12,7 +12,8 @@ namespace soft {
 // Cell, e.g. "softmax" or "sampler=avg", to the top-1 of its seeds in per cent.
 using Accuracies = std::map<std::string, std::vector<double>>;
 
-// From FOLDER/cells.csv; an Error says which line is wrong.
+// From FOLDER/cells.csv; an Error says which line is wrong. Runs of one cell that saw different
+// numbers of pictures have no common mean: they are refused, too.
 Accuracies read_accuracies(const std::string& folder);
 
 constexpr size_t kSeedsForAMean = 3;

@@ -93,38 +93,6 @@ void Trainer::start_weights() {
     notice(note);
 }
 
-void Trainer::restore(const State& state) {
-  const torch::NoGradGuard no_grad;
-  const auto restore_into = [&](const std::string& name, const Tensor& target) {
-    const auto found = state.tensors.find(name);
-    if (found == state.tensors.end() || found->second.sizes() != target.sizes()) {
-      fail(
-          "the state in '{0}' has no fitting '{1}'; leave out the changed setting, or begin a new "
-          "run with --init {0}/last.safetensors",
-          request_.out, name);
-    }
-    target.copy_(found->second);
-  };
-  for (auto& [name, tensor] : tensors_by_name(*model_)) restore_into("model." + name, tensor);
-  if (average_) {
-    for (auto& [name, tensor] : tensors_by_name(*average_)) restore_into("ema." + name, tensor);
-  }
-  for (Slot& slot : optimizer_->slots()) {
-    restore_into("mean." + slot.name, slot.mean);
-    restore_into("square." + slot.name, slot.square);
-  }
-  at_ = state.position;
-  optimizer_->set_steps(at_.step);
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  generator.set_state(state.tensors.at("generator"));
-  const bool other_batches = at_.batches != 0 && at_.batches != train_loader_.batches();
-  if (at_.batch > 0 && (other_batches || at_.batch % plan_.run.recipe.accumulate != 0)) {
-    notice(fmt::format("epoch {} starts anew: its batches have changed", at_.epoch + 1));
-    at_.batch = 0;
-    at_.loss_sum = at_.loss_weight = at_.seconds = 0;
-  }
-}
-
 // The average is what is evaluated and saved. On a short run a slow one is still the random start.
 void Trainer::warn_of_slow_average() const {
   const Recipe& recipe = plan_.run.recipe;
@@ -277,46 +245,6 @@ Evaluation Trainer::validate_model() {
     return std::vector<float>(output.data_ptr<float>(), output.data_ptr<float>() + output.numel());
   };
   return evaluate(val_loader_, logits);
-}
-
-void Trainer::save_state() {
-  State state;
-  state.position = at_;
-  state.position.batches = train_loader_.batches();
-  for (auto& [name, tensor] : tensors_by_name(*model_)) state.tensors["model." + name] = tensor;
-  if (average_) {
-    for (auto& [name, tensor] : tensors_by_name(*average_)) state.tensors["ema." + name] = tensor;
-  }
-  for (const Slot& slot : optimizer_->slots()) {
-    state.tensors["mean." + slot.name] = slot.mean;
-    state.tensors["square." + slot.name] = slot.square;
-  }
-  state.tensors["generator"] = at::detail::getDefaultCPUGenerator().get_state();
-  states_.save(state);
-  last_save_ = Clock::now();
-}
-
-void Trainer::save_weights(const EpochRow& row) {
-  Card card = plan_.card;
-  card.extra = {{"data", plan_.run.data}, {"recipe", to_json(plan_.run.recipe)},
-                {"epoch", row.epoch},     {"top1", row.top1},
-                {"top5", row.top5},       {"ema", plan_.run.recipe.ema}};
-  const auto tensors = weights_of(evaluated());
-  write_safetensors(request_.out + "/last.safetensors", tensors, metadata_of(card));
-  if (row.top1 <= at_.best_top1) return;
-  at_.best_top1 = row.top1;
-  write_safetensors(request_.out + "/best.safetensors", tensors, metadata_of(card));
-}
-
-void Trainer::write_log() const {
-  write_atomically(request_.out + "/log.csv", [&](std::ostream& out) {
-    out << "epoch,train_loss,val_loss,top1,top5,lr,images_per_second,seconds\n";
-    for (const EpochRow& row : at_.rows) {
-      out << fmt::format("{},{:.6f},{:.6f},{:.4f},{:.4f},{:.6e},{:.2f},{:.2f}\n", row.epoch,
-                         row.train_loss, row.val_loss, row.top1, row.top5, row.lr,
-                         row.images_per_second, row.seconds);
-    }
-  });
 }
 
 void Trainer::notice(const std::string& text) const {

@@ -95,6 +95,12 @@ TEST(WriteAtomically, AFolderIsNotReplaced) {
   EXPECT_THAT(error_of([&] { write_atomically(folder.path(), say_new); }), HasSubstr("folder"));
 }
 
+TEST(WriteAtomically, ANameThatNoFileCanHaveIsRefused) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(error_of([&] { write_atomically(folder.path(std::string(300, 'x')), say_new); }),
+              HasSubstr("File name too long"));
+}
+
 TEST(MappedFile, ShowsTheBytesAndSurvivesAMove) {
   const TemporaryFolder folder;
   test::write_file(folder.path("x"), "hello");

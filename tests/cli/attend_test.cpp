@@ -197,6 +197,11 @@ TEST_F(Attend, NeedsSomethingToMakeAndAPlaceToPutIt) {
   const Outcome nothing = test::run_soft({"attend", "--query", "1,2", kCat});
   EXPECT_EQ(nothing.exit_code, 2);
   EXPECT_THAT(nothing.err, HasSubstr("--out"));
+  const std::string jpeg = folder_.path("heat.jpg");
+  const Outcome wrong = test::run_soft({"attend", "--query", "1,2", "--out", jpeg, kCat});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("must end in .png"));
+  EXPECT_FALSE(std::filesystem::exists(jpeg));
   const Outcome nowhere =
       test::run_soft({"attend", "--query", "1,2", "--out", folder_.path("no/heat.png"), kCat});
   EXPECT_EQ(nowhere.exit_code, 1);

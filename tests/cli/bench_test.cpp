@@ -140,6 +140,10 @@ TEST(Bench, RefusesWhatMakesNoSense) {
   refused({"bench", "attention", "--plot", "chart.gif"}, 2, ".svg or a .png");
   refused({"bench", "newton", "--attention", "softmax", "--model", "soft-nano"}, 2, "no inverse");
   refused({"bench", "newton", "--data", "nothing"}, 2, "nothing");
+  refused({"bench", "newton", "--model", "soft-nano", "--weights-key", "ema"}, 2,
+          "--weights-key ema chooses");
+  refused({"bench", "roofline", "--model", "soft-nano", "--attention", "softmax"}, 1,
+          "not softmax; measure another model here, or this one with `soft bench model`");
 }
 
 #if SOFT_WITH_TORCH
@@ -152,6 +156,16 @@ TEST(BenchAttention, MeasuresTimeAndMemoryAndFitsTheirGrowth) {
   EXPECT_GT(rows[3].at("mb").get<double>(), 2 * 784 * 784 * 4 / 1e6) << "softmax keeps its matrix";
   EXPECT_GT(rows[5].at("memory_exponent").get<double>(), rows[4].at("memory_exponent"));
   EXPECT_THAT(test::read_file(folder.path("a.svg")), HasSubstr("softmax (n^"));
+}
+
+TEST(BenchAttention, OneSizeShowsNoGrowth) {
+  const test::TemporaryFolder folder;
+  const Json rows = rows_of({"bench", "attention", "--attention", "soft", "--side", "14",
+                             "--repeat", "1", "--plot", folder.path("a.svg"), "--json"});
+  EXPECT_EQ(rows.size(), 1u);
+  const std::string chart = test::read_file(folder.path("a.svg"));
+  EXPECT_THAT(chart, HasSubstr("soft"));
+  EXPECT_THAT(chart, testing::Not(HasSubstr("n^")));
 }
 
 TEST(BenchMemory, SoftmaxTakesMoreThanSoftForTheSameTokens) {
@@ -171,14 +185,28 @@ TEST(BenchMemory, AllThatShortenTheirKeysHaveFortyNineLandmarksAtEverySize) {
   }
 }
 
-TEST(BenchMemory, WhatDoesNotFitIsSaidAndNothingLargerIsTried) {
+TEST(BenchMemory, TheLegendTellsTheGrowth) {
+  const test::TemporaryFolder folder;
+  rows_of({"bench", "memory", "--attention", "soft", "--multiple", "1,2", "--forward", "--plot",
+           folder.path("m.svg"), "--json"});
+  EXPECT_THAT(test::read_file(folder.path("m.svg")), HasSubstr("soft (n^"));
+}
+
+// The program with so much memory that one thread of LibTorch fits, and no large matrix.
+Outcome run_soft_in_little_memory(const std::vector<std::string>& arguments) {
   rlimit before{};
   getrlimit(RLIMIT_DATA, &before);
   const rlimit tight{rlim_t{1'500'000'000}, before.rlim_max};
   setrlimit(RLIMIT_DATA, &tight);
-  const Outcome outcome = run_soft({"bench", "memory", "--attention", "softmax", "--multiple",
-                                    "1,2", "--threads", "1", "--json"});
+  Outcome outcome = run_soft(arguments);
   setrlimit(RLIMIT_DATA, &before);
+  return outcome;
+}
+
+TEST(BenchMemory, WhatDoesNotFitIsSaidAndNothingLargerIsTried) {
+  const Outcome outcome =
+      run_soft_in_little_memory({"bench", "memory", "--attention", "softmax", "--multiple", "1,2",
+                                 "--threads", "1", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("784 tokens, step: out of memory"));
   EXPECT_THAT(outcome.err, testing::Not(HasSubstr("1568 tokens, step")));
@@ -205,6 +233,21 @@ TEST(BenchTable1, MeasuresMemoryAndSpeedOfEachMechanism) {
   ASSERT_EQ(rows.size(), 2u);
   for (const char* key : {"step_mb", "train_images_per_second", "images_per_second"}) {
     EXPECT_GT(rows[0].at(key).get<double>(), 0) << key;
+  }
+}
+
+TEST(BenchTable1, AMechanismThatDoesNotFitLeavesTheOthersTheirRows) {
+  const Outcome outcome = run_soft_in_little_memory(
+      {"bench", "table1", "--model", "soft-pico", "--set", "image_size=224", "--set",
+       "landmarks=49", "--batch", "1", "--attention", "gaussian,soft", "--repeat", "1", "--threads",
+       "1", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("memory of gaussian"));
+  const Json rows = Json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 2u);
+  for (const char* key : {"step_mb", "train_images_per_second", "images_per_second"}) {
+    EXPECT_TRUE(rows[0].at(key).is_null()) << rows[0];
+    EXPECT_TRUE(rows[1].at(key).is_number()) << rows[1];
   }
 }
 

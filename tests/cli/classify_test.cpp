@@ -55,5 +55,37 @@ TEST(Classify, AccountsForEveryFileOfAFolderAndFailsWhenOneIsNoPicture) {
   EXPECT_THAT(outcome.err, testing::HasSubstr("2 of 3 pictures"));
 }
 
+TEST(Classify, WhatCannotBeAPictureDoesNotKeepTheOthersFromBeingRead) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path("empty"));
+  std::filesystem::create_symlink("loop", folder.path("loop"));
+  const std::string endless(300, 'x');
+  const test::Outcome outcome = run_soft({"classify", "--json", folder.path("empty"),
+                                          folder.path("loop"), endless, photo("cat_chelsea.png")});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, testing::HasSubstr("3 of 4 pictures"));
+  const Json rows = Json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 4u);
+  const auto complaint = [&](int row) { return rows[row].value("error", ""); };
+  EXPECT_EQ(rows[0].at("file"), folder.path("empty"));
+  EXPECT_THAT(complaint(0), testing::HasSubstr("there is no file in"));
+  EXPECT_THAT(complaint(1), testing::HasSubstr("symbolic links"));
+  EXPECT_THAT(complaint(2), testing::HasSubstr("File name too long"));
+  EXPECT_TRUE(rows[3].contains("top")) << rows[3];
+}
+
+TEST(Classify, ALinkToItselfInAFolderIsOneUnreadablePicture) {
+  const test::TemporaryFolder folder;
+  std::filesystem::copy_file(photo("cat_chelsea.png"), folder.path("a.png"));
+  std::filesystem::create_symlink("b.png", folder.path("b.png"));
+  const test::Outcome outcome = run_soft({"classify", "--json", folder.path()});
+  EXPECT_EQ(outcome.exit_code, 1);
+  const Json rows = Json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_TRUE(rows[0].contains("top")) << rows[0];
+  EXPECT_EQ(rows[1].at("file"), folder.path("b.png"));
+  EXPECT_TRUE(rows[1].contains("error")) << rows[1];
+}
+
 }  // namespace
 }  // namespace soft

@@ -74,6 +74,8 @@ TEST_F(Convert, BadFilesWriteNothing) {
   expect_refusal({folder_.path("bad.safetensors"), out()}, 1, "bad.safetensors");
   expect_refusal({folder_.path("none.pth"), out()}, 1, "none.pth");
   expect_refusal({in(), folder_.path("no/out.safetensors")}, 1, "no/out.safetensors");
+  expect_refusal({in(), folder_.path(std::string(300, 'x') + ".safetensors")}, 1,
+                 "File name too long");
   std::filesystem::create_directory(out());
   expect_refusal({in(), out()}, 1, "is a folder");
 }

@@ -85,6 +85,25 @@ TEST_F(Embed, AMissingFolderIsNoticedBeforeAnythingRuns) {
   EXPECT_THAT(outcome.err, HasSubstr("there is no folder"));
 }
 
+TEST_F(Embed, ANameThatNoFileCanHaveIsNoticedBeforeAnythingRuns) {
+  const Outcome outcome = run_soft({"embed", "--weights", weights(), "--out",
+                                    folder_.path(std::string(300, 'x')), folder_.path("album")});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, testing::StartsWith("soft: cannot write '"));
+  EXPECT_THAT(outcome.err, HasSubstr("File name too long"));
+}
+
+TEST_F(Embed, AnEmptyFolderIsAnUnreadablePicture) {
+  fs::create_directory(folder_.path("empty"));
+  const Outcome outcome = embed({"--json", folder_.path("empty"), folder_.path("album")});
+  EXPECT_EQ(outcome.exit_code, 1);
+  const Json rows = Json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_TRUE(rows[0].contains("error"));
+  EXPECT_FALSE(rows[1].contains("error"));
+  EXPECT_FALSE(fs::exists(out()));
+}
+
 #if SOFT_WITH_TORCH
 TEST_F(Embed, BothEnginesGiveTheSameVectors) {
   ASSERT_EQ(embed({folder_.path("album")}).exit_code, 0);

@@ -126,6 +126,12 @@ TEST_F(Forward, RandomWeightsFollowTheSeed) {
   EXPECT_NE(logits("1").data, zero.data);
 }
 
+TEST_F(Forward, ASeedIsAWholeNumberFromZeroUp) {
+  for (const char* seed : {"-3", "1.5", "x", "99999999999999999999"}) {
+    expect_refusal({"--model", "soft-nano", "--input", x(), "--seed", seed}, 2, "--seed");
+  }
+}
+
 TEST_F(Forward, FeaturesOfEveryStageAreWrittenBesideTheLogits) {
   write_npy(x(), pictures(2, 48, 64));
   EXPECT_EQ(forward({"--model", "soft-nano", "--input", x(), "--features"}).exit_code, 0);

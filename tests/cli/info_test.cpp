@@ -109,6 +109,21 @@ TEST(Info, ImpossibleRequestsAreUsageErrors) {
   expect_refusal({"soft-tiny", "--size", "64", "--set", "landmarks=49"}, 2, "fewer than landmarks");
 }
 
+TEST(Info, AModelOfTheTableHasNoDictionariesToChooseFrom) {
+  expect_refusal({"soft-tiny", "--weights-key", "state_dict"}, 2, "--weights-key state_dict");
+}
+
+TEST(Info, ANameThatNoFileCanHaveIsNoModelEither) {
+  expect_refusal({std::string(300, 'x')}, 2, "unknown model");
+}
+
+TEST(Info, WhatCannotBeCountedIsRefused) {
+  expect_refusal(
+      {"soft-tiny", "--set", "dims=16384,16384,16384,16384", "--set", "heads=1,1,1,1", "--set",
+       "depths=1000,1000,1000,1000", "--attention", "softmax", "--size", "8192"},
+      2, "more than can be counted");
+}
+
 TEST(Info, UnreadableFilesAreFailures) {
   const TemporaryFolder folder;
   test::write_file(folder.path("x.safetensors"), "nonsense");

@@ -141,6 +141,21 @@ TEST(Train, RefusesWhatItDoesNotKnowBeforeAnythingIsWritten) {
   refused({"--data", "folder:" + folder.path("nowhere")}, 1, "nowhere");
   refused({"--batch", "1000"}, 2, "larger than the 64 training pictures");
   refused({"--init", folder.path("none.safetensors")}, 1, "none.safetensors");
+  refused({"--lr", "nan"}, 2, "--lr: 'nan' is not a finite number");
+  refused({"--save-minutes", "nan"}, 2, "finite number");
+  refused({"--seed", "-1"}, 2, "whole number");
+  refused({"--set", "beta1=2"}, 2, "beta1=2");
+  refused({"--set", "classes=3"}, 2, "the data decide on classes");
+}
+
+TEST(Train, DoesNotStartASecondRunInTheSameFolder) {
+  const test::TemporaryFolder folder;
+  ASSERT_EQ(run_soft(little_run(folder.path("run"))).exit_code, 0);
+  const std::string before = test::read_file(folder.path("run/best.safetensors"));
+  const auto again = run_soft(with(little_run(folder.path("run")), {"--seed", "7"}));
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.err, HasSubstr("holds a run already; `soft train --resume"));
+  EXPECT_EQ(test::read_file(folder.path("run/best.safetensors")), before);
 }
 
 TEST(Train, AFullOrReadOnlyDiskIsAClearErrorAndTheOldStateSurvives) {

@@ -72,10 +72,22 @@ TEST(FrontDoor, EveryCommandChecksItsThreads) {
   }
 }
 
+TEST(FrontDoor, WhatIsNotANumberIsRefused) {
+  for (const char* wait : {"nan", "inf", "-nan", "-1", "1001", "1ms"}) {
+    expect_usage_error({"serve", "--weights", "/nowhere", "--max-wait-ms", wait}, "--max-wait-ms");
+  }
+}
+
+// Few results fail when the buffer is flushed at the end, many as soon as it is full.
 TEST(FrontDoor, ResultsThatCannotBeWrittenAreAFailure) {
-  const test::Outcome outcome = test::run_shell(std::string(SOFT_BINARY) + " models > /dev/full");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("cannot write to stdout"));
+  const std::string many = "attend --json --query 9,9 --stage 1 --size 64 '" SOFT_SOURCE_DIR
+                           "/data/photos/cat_chelsea.png'";
+  for (const std::string& command : {std::string("models"), many}) {
+    const Outcome outcome =
+        test::run_shell(std::string(SOFT_BINARY) + " " + command + " > /dev/full");
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.err, "soft: cannot write to stdout: No space left on device\n") << command;
+  }
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace soft::test {
 
-inline void write_weights(const std::string& path, const ModelSpec& spec) {
+inline void write_weights(const std::string& path, const ModelSpec& spec,
+                          const std::vector<std::string>& class_names = {}) {
   const Weights weights = random_weights(spec, 1);
   std::vector<NamedTensor> tensors;
   for (const TensorShape& tensor : tensors_of(spec)) {
@@ -16,6 +17,7 @@ inline void write_weights(const std::string& path, const ModelSpec& spec) {
   }
   Card card;
   card.spec = spec;
+  card.class_names = class_names;
   write_safetensors(path, tensors, metadata_of(card));
 }
 

@@ -1,13 +1,5 @@
 // HTTP over real sockets, without a model: the handler says what reached it.
-#include "serve/server.h"
-
-#include <fmt/format.h>
-
-#include <future>
-#include <thread>
-
-#include "serve/client.h"
-#include "support/support.h"
+#include "serve/echo.h"
 
 namespace soft {
 namespace {
@@ -16,78 +8,6 @@ using namespace test;
 using std::chrono::milliseconds;
 using testing::EndsWith;
 using testing::HasSubstr;
-
-Limits short_limits() {
-  Limits limits;
-  limits.body_bytes = 100'000;
-  limits.header_time = limits.body_time = milliseconds(300);
-  limits.idle_time = milliseconds(1'000);
-  limits.linger_time = milliseconds(1'000);
-  return limits;
-}
-
-// Answers "METHOD target (bytes of body)". A request for /held waits until release().
-class Echo {
- public:
-  explicit Echo(const Limits& limits = short_limits())
-      : server_({"127.0.0.1", 0}, limits, metrics), port_(server_.port()) {
-    thread_ = std::thread([this] {
-      server_.run([this](const Request& request, const Reply& reply) { answer(request, reply); });
-    });
-  }
-  ~Echo() {
-    release();
-    end();
-  }
-
-  int port() const { return port_; }
-  void drain() { server_.drain_soon(); }
-  void wait() { thread_.join(); }
-  void end() {
-    if (!thread_.joinable()) return;
-    drain();
-    wait();
-  }
-  void await_held() { held_.get_future().wait(); }
-  // Answers the request that is held, but keeps its reply as a worker does until its batch ends.
-  void answer_held() {
-    if (reply_ && !answered_) reply_({});
-    answered_ = true;
-  }
-  void release() {
-    answer_held();
-    reply_ = nullptr;
-  }
-
-  Metrics metrics;
-
- private:
-  void answer(const Request& request, const Reply& reply) {
-    if (request.path() == "/held") {
-      reply_ = reply;
-      return held_.set_value();
-    }
-    Response response;
-    response.body = request.method + " " + request.target + " (" +
-                    std::to_string(request.body.size()) + ")" + (request.late ? " late" : "");
-    reply(response);
-  }
-
-  Server server_;
-  int port_;
-  Reply reply_;
-  bool answered_ = false;
-  std::promise<void> held_;
-  std::thread thread_;
-};
-
-std::string chunked(size_t chunks, size_t size) {
-  std::string text = "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
-  for (size_t i = 0; i < chunks; ++i) {
-    text += fmt::format("{:x}\r\n{}\r\n", size, std::string(size, 'x'));
-  }
-  return text + "0\r\n\r\n";
-}
 
 TEST(Server, AnswersOneRequestAfterAnotherOnOneConnection) {
   Echo echo;
@@ -120,61 +40,6 @@ TEST(Server, ReadsChunkedBodies) {
 
 // The client sends everything before it reads: a server that closed at once would make its kernel
 // drop the answer.
-TEST(Server, TellsAClientThatItsBodyIsTooLarge) {
-  Echo echo;
-  Client client(echo.port());
-  client.send(post("/a", std::string(8'000'000, 'x')));
-  const std::string response = client.receive();
-  EXPECT_EQ(status_of(response), 413);
-  EXPECT_THAT(response, AllOf(HasSubstr("Connection: close"), HasSubstr("body_too_large")));
-}
-
-TEST(Server, TellsAClientThatItsChunkedBodyIsTooLarge) {
-  Echo echo;
-  Client client(echo.port());
-  client.send(chunked(3000, 1000));
-  EXPECT_EQ(status_of(client.receive()), 413);
-}
-
-TEST(Server, TakesABodyOfExactlyTheLimit) {
-  Echo echo;
-  Client client(echo.port());
-  client.send(post("/a", std::string(100'000, 'x')));
-  EXPECT_EQ(body_of(client.receive()), "POST /a (100000)");
-  client.send(post("/a", std::string(100'001, 'x')));
-  EXPECT_EQ(status_of(client.receive()), 413);
-}
-
-TEST(Server, RefusesLongHeaders) {
-  Echo echo;
-  Client client(echo.port());
-  client.send("GET / HTTP/1.1\r\nHost: x\r\nCookie: " + std::string(9'000, 'x') + "\r\n\r\n");
-  EXPECT_EQ(status_of(client.receive()), 431);
-}
-
-TEST(Server, GivesUpOnSlowHeadersAndBodies) {
-  Echo echo;
-  Client header(echo.port()), body(echo.port()), silent(echo.port());
-  header.send("GET / HTTP/1.1\r\nHo");
-  body.send("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc");
-  EXPECT_THAT(header.receive(), HasSubstr("the headers did not arrive in time"));
-  EXPECT_THAT(body.receive(), HasSubstr("the body did not arrive in time"));
-  EXPECT_TRUE(silent.closed_by_server());
-}
-
-TEST(Server, RefusesWhatIsNotHttp) {
-  Echo echo;
-  for (const std::string& garbage :
-       {std::string("\x16\x03\x01\x02 hello\r\n\r\n"), std::string("GET\r\n\r\n"),
-        std::string("POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n"),
-        std::string("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")}) {
-    Client client(echo.port());
-    client.send(garbage);
-    EXPECT_EQ(status_of(client.receive()), 400) << garbage;
-    EXPECT_TRUE(client.closed_by_server());
-  }
-}
-
 TEST(Server, AnswersAClientThatWillSendNoMore) {
   Echo echo;
   Client client(echo.port());
@@ -215,18 +80,6 @@ TEST(Server, AnswersHeadWithoutABody) {
   EXPECT_EQ(body_of(client.receive()), "GET /b (0)");
 }
 
-TEST(Server, LetsFurtherConnectionsWaitTheirTurn) {
-  Limits limits = short_limits();
-  limits.connections = 2;
-  Echo echo(limits);
-  Client first(echo.port()), second(echo.port()), third(echo.port());
-  first.send(get("/1"));
-  EXPECT_EQ(status_of(first.receive()), 200);
-  third.send(get("/3"));
-  first.close();
-  EXPECT_EQ(body_of(third.receive()), "GET /3 (0)");
-}
-
 TEST(Server, ForgetsAConnectionThoughAWorkerStillHasItsReply) {
   Echo echo;
   Client client(echo.port());
@@ -239,26 +92,6 @@ TEST(Server, ForgetsAConnectionThoughAWorkerStillHasItsReply) {
     std::this_thread::sleep_for(milliseconds(10));
   }
   EXPECT_EQ(echo.metrics.connections, 0);
-}
-
-TEST(Server, RefusesBodiesThatItsMemoryCannotHold) {
-  Limits limits = short_limits();
-  limits.all_bodies_bytes = 150'000;
-  Echo echo(limits);
-  const std::string body(100'000, 'x');
-  Client first(echo.port()), second(echo.port()), small(echo.port()), last(echo.port());
-  first.send(post("/held", body));
-  echo.await_held();
-  second.send(post("/a", body));
-  const std::string refused = second.receive();
-  EXPECT_EQ(status_of(refused), 503);
-  EXPECT_THAT(refused, AllOf(HasSubstr("Retry-After: 1"), HasSubstr("try again")));
-  small.send(chunked(1, 10));  // may become as large as any
-  EXPECT_EQ(status_of(small.receive()), 503);
-  echo.release();
-  EXPECT_EQ(status_of(first.receive()), 200);
-  last.send(post("/b", body));
-  EXPECT_EQ(body_of(last.receive()), "POST /b (100000)");
 }
 
 TEST(Server, AnswersWhatItAcceptedBeforeItEnds) {

@@ -138,6 +138,21 @@ TEST(Cost, WeightsTakeFourBytesAParameterAndAFewForRunningStatistics) {
   EXPECT_EQ(tiny.weight_bytes, 4 * (tiny.params + 2 * batch_norm_channels));
 }
 
+TEST(Cost, CountsBeyondSixtyFourBitsAreRefused) {
+  ModelSpec spec = changed("vit-small-384x12", {"attention=softmax", "dims=16384", "heads=1"});
+  EXPECT_GT(cost_of(spec, {2048, 2048}).macs, int64_t{1} << 40);
+  apply_setting(spec, "depths=1000");
+  EXPECT_THAT(test::error_of([&] {
+                cost_of(spec, {16'384, 16'384});
+              }),
+              testing::HasSubstr("more than can be counted"));
+  apply_setting(spec, "patch=1");  // 2^28 tokens
+  EXPECT_THAT(test::error_of([&] {
+                cost_of(spec, {16'384, 16'384});
+              }),
+              testing::HasSubstr("more than can be counted"));
+}
+
 TEST(Cost, ActivationsGrowWithTheImageButNotWithTheDepth) {
   const ModelSpec tiny = find_model("soft-tiny");
   EXPECT_GT(cost_of(tiny, {448, 448}).activation_bytes, cost_of(tiny, {224, 224}).activation_bytes);

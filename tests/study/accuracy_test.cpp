@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
-
 #include "study/fit.h"
 #include "support/support.h"
 
@@ -41,10 +39,25 @@ TEST(Accuracy, AWrongLineIsNamed) {
               HasSubstr("scripts/accuracy no-such-folder"));
 }
 
+TEST(Accuracy, SeedsOfDifferentLengthsHaveNoMean) {
+  EXPECT_THAT(test::error_of([] { read("soft,1,400000,80,1\nsoft,2,100000,70,1\n"); }),
+              AllOf(HasSubstr("line 3"), HasSubstr("soft after 100000 pictures")));
+  EXPECT_EQ(read("soft,1,400000,80,1\nsoftmax,1,100000,70,1\n").size(), 2u);
+}
+
 TEST(Fit, FindsTheExponentOfAPower) {
-  EXPECT_NEAR(exponent_of({{1, 3}, {2, 12}, {4, 48}}), 2, 1e-12);
-  EXPECT_NEAR(exponent_of({{784, 1}, {12'544, 16}}), 1, 1e-12);
-  EXPECT_TRUE(std::isnan(exponent_of({{5, 1}})));
+  EXPECT_NEAR(exponent_of({{1, 3}, {2, 12}, {4, 48}}).value(), 2, 1e-12);
+  EXPECT_NEAR(exponent_of({{784, 1}, {12'544, 16}}).value(), 1, 1e-12);
+  EXPECT_EQ(with_exponent("soft", {{784, 1}, {12'544, 16}}), "soft (n^1.00)");
+}
+
+TEST(Fit, PointsThatShowNoGrowthHaveNoExponent) {
+  const std::vector<std::vector<Point>> all{
+      {}, {{5, 1}}, {{28, 1}, {28, 2}, {28, 4}}, {{1, 0}, {2, 4}}};
+  for (const std::vector<Point>& points : all) {
+    EXPECT_FALSE(exponent_of(points).has_value()) << points.size();
+    EXPECT_EQ(with_exponent("soft", points), "soft");
+  }
 }
 
 }  // namespace

@@ -1,0 +1,88 @@
+// A server that says what reached it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <future>
+#include <string>
+#include <thread>
+
+#include "serve/client.h"
+#include "serve/server.h"
+#include "support/support.h"
+
+namespace soft::test {
+
+inline Limits short_limits() {
+  Limits limits;
+  limits.body_bytes = 100'000;
+  limits.header_time = limits.body_time = std::chrono::milliseconds(300);
+  limits.idle_time = std::chrono::milliseconds(1'000);
+  limits.linger_time = std::chrono::milliseconds(1'000);
+  return limits;
+}
+
+// Answers "METHOD target (bytes of body)". A request for /held waits until release().
+class Echo {
+ public:
+  explicit Echo(const Limits& limits = short_limits())
+      : server_({"127.0.0.1", 0}, limits, metrics), port_(server_.port()) {
+    thread_ = std::thread([this] {
+      server_.run([this](const Request& request, const Reply& reply) { answer(request, reply); });
+    });
+  }
+  ~Echo() {
+    release();
+    end();
+  }
+
+  int port() const { return port_; }
+  void drain() { server_.drain_soon(); }
+  void wait() { thread_.join(); }
+  void end() {
+    if (!thread_.joinable()) return;
+    drain();
+    wait();
+  }
+  void await_held() { held_.get_future().wait(); }
+  // Answers the request that is held, but keeps its reply as a worker does until its batch ends.
+  void answer_held() {
+    if (reply_ && !answered_) reply_({});
+    answered_ = true;
+  }
+  void release() {
+    answer_held();
+    reply_ = nullptr;
+  }
+
+  Metrics metrics;
+
+ private:
+  void answer(const Request& request, const Reply& reply) {
+    if (request.path() == "/held") {
+      reply_ = reply;
+      return held_.set_value();
+    }
+    Response response;
+    response.body = request.method + " " + request.target + " (" +
+                    std::to_string(request.body.size()) + ")" + (request.late ? " late" : "");
+    reply(response);
+  }
+
+  Server server_;
+  int port_;
+  Reply reply_;
+  bool answered_ = false;
+  std::promise<void> held_;
+  std::thread thread_;
+};
+
+inline std::string chunked(size_t chunks, size_t size) {
+  std::string text = "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (size_t i = 0; i < chunks; ++i) {
+    text += fmt::format("{:x}\r\n{}\r\n", size, std::string(size, 'x'));
+  }
+  return text + "0\r\n\r\n";
+}
+
+}  // namespace soft::test
