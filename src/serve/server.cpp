@@ -22,6 +22,9 @@ constexpr std::chrono::milliseconds kAcceptPause{50};
 Server::Server(const Address& address, const Limits& limits, Metrics& metrics)
     : limits_(limits), metrics_(metrics) {
   listen(address);
+  signals_.add(SIGINT);  // from here on they wait for run(), even if it has not begun
+  signals_.add(SIGTERM);
+  await_signal();
 }
 
 // Sessions live in the operations that they wait for: these end now, before their server does.
@@ -57,9 +60,6 @@ int Server::port() const { return acceptor_.local_endpoint().port(); }
 
 void Server::run(Handler handler) {
   handler_ = std::move(handler);
-  signals_.add(SIGINT);
-  signals_.add(SIGTERM);
-  await_signal();
   for (bool over = false; !over;) {
     try {
       accept();
