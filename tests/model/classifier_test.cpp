@@ -155,6 +155,16 @@ TEST(Classifier, GivesAttentionRowsOfAnyLayer) {
               testing::HasSubstr("layer 3 does not exist"));
 }
 
+TEST(Classifier, GivesTheRowsOfSeveralLayersInOneRun) {
+  const auto model = evaluating(little());
+  const Tensor images = torch::randn({2, 3, 64, 64});
+  const Tensor one_by_one =
+      torch::cat({model->attention_row(images, 2, 0, 3), model->attention_row(images, 2, 1, 3)}, 1);
+  EXPECT_TRUE(torch::equal(model->attention_row(images, 2, 0, 3, 2), one_by_one));
+  EXPECT_THAT(test::error_of([&] { model->attention_row(images, 2, 1, 3, 2); }),
+              testing::HasSubstr("layer 3 does not exist"));
+}
+
 TEST(Classifier, DropsOnlyInTraining) {
   const auto model = evaluating(little());
   model->set_drop_path(0.5);

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "support/tensors.h"
 #include "train/trainer.h"
@@ -26,6 +27,15 @@ inline TrainRequest little_run(const std::string& folder) {
 
 inline TrainOutcome train(const TrainRequest& request, TrainEvents events = {}) {
   return Trainer(make_plan(resolve(request)), request, std::move(events)).run();
+}
+
+// What a whole run has to say besides its numbers.
+inline std::vector<std::string> notices_of(const TrainRequest& request) {
+  std::vector<std::string> notices;
+  TrainEvents events;
+  events.notice = [&](const std::string& text) { notices.push_back(text); };
+  train(request, events);
+  return notices;
 }
 
 // Trains until so many steps are done, then stops as an interrupt would.

@@ -12,6 +12,7 @@ namespace fs = std::filesystem;
 
 using test::fingerprint;
 using test::little_run;
+using test::notices_of;
 using test::resume;
 using test::train;
 using test::train_until;
@@ -158,11 +159,8 @@ TEST_F(TrainerTest, RefusesAccumulationOverMoreThanAnEpoch) {
 TEST_F(TrainerTest, SaysWhenTheAverageWillStillBeTheStart) {
   TrainRequest request = little_run(folder_.path("run"));
   request.settings.emplace_back("ema_warmup=off");
-  std::vector<std::string> notices;
-  TrainEvents events;
-  events.notice = [&](const std::string& text) { notices.push_back(text); };
-  train(request, events);
-  EXPECT_THAT(notices, testing::Contains(testing::HasSubstr("98 % of the first weights")));
+  EXPECT_THAT(notices_of(request),
+              testing::Contains(testing::HasSubstr("98 % of the first weights")));
 }
 
 TEST_F(TrainerTest, WritesNothingWhenTheValidationLossIsNotFinite) {
@@ -184,11 +182,7 @@ TEST_F(TrainerTest, StartsTheEpochAnewWhenItsBatchesHaveChanged) {
   smaller.out = folder_.path("run");
   smaller.resume = smaller.allow_change = true;
   smaller.batch = 8;
-  std::vector<std::string> notices;
-  TrainEvents events;
-  events.notice = [&](const std::string& text) { notices.push_back(text); };
-  EXPECT_EQ(train(smaller, events).rows.size(), 2);
-  EXPECT_THAT(notices, testing::Contains(testing::HasSubstr("epoch 1 starts anew")));
+  EXPECT_THAT(notices_of(smaller), testing::Contains(testing::HasSubstr("epoch 1 starts anew")));
   EXPECT_EQ(StateFolder(folder_.path("run/state")).load()->position.step, 3 + 2 * 8);
 }
 
@@ -217,11 +211,7 @@ TEST_F(TrainerTest, ReportsALossStuckAtChance) {
   TrainRequest request = little_run(folder_.path("run"));
   request.epochs = 1;
   request.lr = 1e-12;
-  std::vector<std::string> notices;
-  TrainEvents events;
-  events.notice = [&](const std::string& text) { notices.push_back(text); };
-  train(request, events);
-  EXPECT_THAT(notices, testing::Contains(testing::HasSubstr("still that of guessing")));
+  EXPECT_THAT(notices_of(request), testing::Contains(testing::HasSubstr("still that of guessing")));
 }
 
 TEST_F(TrainerTest, FineTunesFromWeightsOfAnotherSize) {
@@ -230,11 +220,7 @@ TEST_F(TrainerTest, FineTunesFromWeightsOfAnotherSize) {
   request.settings.emplace_back("image_size=48");
   request.init = folder_.path("first/best.safetensors");
   request.epochs = 1;
-  std::vector<std::string> notices;
-  TrainEvents events;
-  events.notice = [&](const std::string& text) { notices.push_back(text); };
-  EXPECT_EQ(train(request, events).rows.size(), 1);
-  EXPECT_THAT(notices, testing::Contains(testing::HasSubstr("pos_embed1 is resized")));
+  EXPECT_THAT(notices_of(request), testing::Contains(testing::HasSubstr("pos_embed1 is resized")));
 }
 
 TEST_F(TrainerTest, LinearProbingChangesTheHeadAlone) {
