@@ -1,5 +1,7 @@
 // The settable fields of a ModelSpec. One table serves --set, the JSON in weights files and the
 // docs.
+#include <fmt/ranges.h>
+
 #include <functional>
 
 #include "base/error.h"
@@ -14,7 +16,9 @@ struct Field {
   std::string_view key;
   std::function<void(ModelSpec&, std::string_view)> set;
   std::function<std::string(const ModelSpec&)> get;
-  bool later = false;  // files written before it existed lack it and mean its default
+  std::string values;        // what may be written, for people
+  std::string_view meaning;  // one line, for people
+  bool later = false;        // files written before it existed lack it and mean its default
 };
 
 Field later(Field field) {
@@ -22,26 +26,35 @@ Field later(Field field) {
   return field;
 }
 
-Field int_field(std::string_view key, int ModelSpec::*member) {
-  return {key,
-          [=](ModelSpec& s, std::string_view text) { s.*member = parse_whole<int>(key, text); },
-          [=](const ModelSpec& s) { return std::to_string(s.*member); }};
+constexpr const char* kSwitch = "on, off";
+constexpr const char* kPerStage = "N,N,N,N (a number per stage)";
+
+template <class Enum>
+std::string values_of(Enum) {
+  return fmt::format("{}", fmt::join(names_of(Enum{}), ", "));
 }
 
-Field switch_field(std::string_view key, bool ModelSpec::*member) {
+Field int_field(std::string_view key, int ModelSpec::*member, std::string_view meaning) {
+  return {key,
+          [=](ModelSpec& s, std::string_view text) { s.*member = parse_whole<int>(key, text); },
+          [=](const ModelSpec& s) { return std::to_string(s.*member); }, "N", meaning};
+}
+
+Field switch_field(std::string_view key, bool ModelSpec::*member, std::string_view meaning) {
   return {key, [=](ModelSpec& s, std::string_view text) { s.*member = parse_switch(key, text); },
-          [=](const ModelSpec& s) { return s.*member ? "on" : "off"; }};
+          [=](const ModelSpec& s) { return s.*member ? "on" : "off"; }, kSwitch, meaning};
 }
 
 template <class Enum>
-Field enum_field(std::string_view key, Enum ModelSpec::*member) {
+Field enum_field(std::string_view key, Enum ModelSpec::*member, std::string_view meaning) {
   return {key,
           [=](ModelSpec& s, std::string_view text) { s.*member = parse_enum<Enum>(key, text); },
-          [=](const ModelSpec& s) { return std::string(name_of(s.*member)); }};
+          [=](const ModelSpec& s) { return std::string(name_of(s.*member)); }, values_of(Enum{}),
+          meaning};
 }
 
 // A number per stage: "64,128,320,512".
-Field stage_field(std::string_view key, int StageSpec::*member) {
+Field stage_field(std::string_view key, int StageSpec::*member, std::string_view meaning) {
   return {key,
           [=](ModelSpec& s, std::string_view text) {
             const auto values = parse_list(key, text, s.stages.size());
@@ -53,7 +66,8 @@ Field stage_field(std::string_view key, int StageSpec::*member) {
               text += (text.empty() ? "" : ",") + std::to_string(stage.*member);
             }
             return text;
-          }};
+          },
+          kPerStage, meaning};
 }
 
 // Choosing a mechanism brings that mechanism's own default inverse; a later inverse=… overrides it.
@@ -63,7 +77,8 @@ Field attention_field() {
             s.attention = parse_enum<Mechanism>("attention", text);
             s.inverse = default_inverse(s.attention);
           },
-          [](const ModelSpec& s) { return std::string(name_of(s.attention)); }};
+          [](const ModelSpec& s) { return std::string(name_of(s.attention)); },
+          values_of(Mechanism{}), "how tokens look at each other in stages 1 to 3"};
 }
 
 // Shorthand: norm=on is attention=soft-norm, norm=off is attention=soft.
@@ -79,7 +94,8 @@ Field norm_field() {
             s.attention = wanted;
             s.inverse = default_inverse(wanted);
           },
-          [](const ModelSpec& s) { return s.attention == Mechanism::kSoftNorm ? "on" : "off"; }};
+          [](const ModelSpec& s) { return s.attention == Mechanism::kSoftNorm ? "on" : "off"; },
+          kSwitch, "shorthand: on is attention=soft-norm, off is attention=soft"};
 }
 
 // pyramid=off keeps the attention's settings and takes the flat frame of vit-small-384x12 (Table
@@ -95,7 +111,8 @@ Field pyramid_field() {
             s.class_token = frame.class_token;
             s.layer = frame.layer;
           },
-          [](const ModelSpec& s) { return s.pyramid ? "on" : "off"; }};
+          [](const ModelSpec& s) { return s.pyramid ? "on" : "off"; }, kSwitch,
+          "four stages with shrinking grids, or one flat stage"};
 }
 
 Field stem_field() {
@@ -107,13 +124,15 @@ Field stem_field() {
           [](const ModelSpec& s) {
             const auto& v = s.stem_strides;
             return fmt::format("{},{},{}", v[0], v[1], v[2]);
-          }};
+          },
+          "N,N,N", "strides of the three convolutions of the stem"};
 }
 
 Field epsilon_field() {
   return {"epsilon",
           [](ModelSpec& s, std::string_view text) { s.epsilon = parse_real("epsilon", text); },
-          [](const ModelSpec& s) { return fmt::format("{}", s.epsilon); }};
+          [](const ModelSpec& s) { return fmt::format("{}", s.epsilon); }, "X",
+          "what inverse=newton and exact add to the landmarks' diagonal"};
 }
 
 // The order matters when a stored spec is read back: the frame first, then the mechanism, then the
@@ -121,34 +140,42 @@ Field epsilon_field() {
 const std::vector<Field>& fields() {
   static const std::vector<Field> table{
       pyramid_field(),
-      stage_field("dims", &StageSpec::dim),
-      stage_field("heads", &StageSpec::heads),
-      stage_field("depths", &StageSpec::depth),
-      stage_field("ratios", &StageSpec::ratio),
-      stage_field("value_kernels", &StageSpec::value_kernel),
-      int_field("image_size", &ModelSpec::image_size),
-      int_field("classes", &ModelSpec::classes),
-      int_field("patch", &ModelSpec::patch),
+      stage_field("dims", &StageSpec::dim, "channels"),
+      stage_field("heads", &StageSpec::heads, "heads of attention"),
+      stage_field("depths", &StageSpec::depth, "layers"),
+      stage_field("ratios", &StageSpec::ratio, "side of the window that yields one landmark"),
+      stage_field("value_kernels", &StageSpec::value_kernel,
+                  "side of the value path's kernel; 0: none"),
+      int_field("image_size", &ModelSpec::image_size, "side of the pictures, in pixels"),
+      int_field("classes", &ModelSpec::classes, "classes it tells apart"),
+      int_field("patch", &ModelSpec::patch, "flat frame: side of a patch, in pixels"),
       stem_field(),
-      int_field("stem_dim", &ModelSpec::stem_dim),
-      switch_field("overlap", &ModelSpec::overlap),
-      switch_field("class_token", &ModelSpec::class_token),
-      enum_field("layer", &ModelSpec::layer),
-      int_field("mlp_ratio", &ModelSpec::mlp_ratio),
+      int_field("stem_dim", &ModelSpec::stem_dim, "channels inside the stem"),
+      switch_field("overlap", &ModelSpec::overlap,
+                   "patch embeddings of 3x3 convolutions, or of disjoint patches"),
+      switch_field("class_token", &ModelSpec::class_token,
+                   "a token for the answer, or the mean of all tokens"),
+      enum_field("layer", &ModelSpec::layer, "flat frame: LayerNorm after the residual, or before"),
+      int_field("mlp_ratio", &ModelSpec::mlp_ratio,
+                "width of a layer's MLP, in channels of the layer"),
       attention_field(),
       norm_field(),
-      enum_field("sampler", &ModelSpec::sampler),
-      int_field("landmarks", &ModelSpec::landmarks),
-      enum_field("inverse", &ModelSpec::inverse),
-      enum_field("inverse_grad", &ModelSpec::inverse_grad),
-      int_field("newton_steps", &ModelSpec::newton_steps),
+      enum_field("sampler", &ModelSpec::sampler, "how landmarks are taken from the tokens"),
+      int_field("landmarks", &ModelSpec::landmarks,
+                "landmarks at any size; 0: one per window of `ratios`"),
+      enum_field("inverse", &ModelSpec::inverse, "how the landmarks' matrix is inverted"),
+      enum_field("inverse_grad", &ModelSpec::inverse_grad,
+                 "training: derivative of the inverse, or of its steps"),
+      int_field("newton_steps", &ModelSpec::newton_steps, "steps of the Newton inverse"),
       epsilon_field(),
-      switch_field("value_path", &ModelSpec::value_path),
-      enum_field("stage4", &ModelSpec::stage4),
-      later(int_field("features", &ModelSpec::features)),
-      later(int_field("redraw_steps", &ModelSpec::redraw_steps)),
-      later(int_field("hash_rounds", &ModelSpec::hash_rounds)),
-      later(int_field("bucket_size", &ModelSpec::bucket_size)),
+      switch_field("value_path", &ModelSpec::value_path,
+                   "a convolution of the values beside the attention"),
+      enum_field("stage4", &ModelSpec::stage4, "attention of the last stage"),
+      later(int_field("features", &ModelSpec::features, "performer: random features; 0: d ln d")),
+      later(int_field("redraw_steps", &ModelSpec::redraw_steps,
+                      "performer: training steps between two draws; 0: never")),
+      later(int_field("hash_rounds", &ModelSpec::hash_rounds, "reformer: independent hashes")),
+      later(int_field("bucket_size", &ModelSpec::bucket_size, "reformer: tokens of a chunk")),
   };
   return table;
 }
@@ -161,6 +188,12 @@ std::vector<std::string_view> field_names() {
   std::vector<std::string_view> names;
   for (const Field& field : fields()) names.push_back(field.key);
   return names;
+}
+
+std::vector<FieldHelp> field_help() {
+  std::vector<FieldHelp> help;
+  for (const Field& field : fields()) help.push_back({field.key, field.values, field.meaning});
+  return help;
 }
 
 void set_field(ModelSpec& spec, std::string_view key, std::string_view value) {

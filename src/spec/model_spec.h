@@ -117,6 +117,12 @@ void check_image(const ModelSpec& spec, Grid image, Fault blame = Fault::kWorld)
 
 // ---- Settings (spec/fields.cpp): the same keys on the command line (--set key=value) and in JSON
 std::vector<std::string_view> field_names();
+struct FieldHelp {
+  std::string_view key;
+  std::string values;        // what may be written: "on, off", "N", "conv, avg, …"
+  std::string_view meaning;  // one line
+};
+std::vector<FieldHelp> field_help();  // every key, in the order of the table
 void set_field(ModelSpec& spec, std::string_view key, std::string_view value);
 void apply_setting(ModelSpec& spec, std::string_view key_equals_value);
 Json settings_of(const ModelSpec& spec);  // every key with its value, as text

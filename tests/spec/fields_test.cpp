@@ -1,3 +1,5 @@
+#include <map>
+
 #include "base/error.h"
 #include "spec/model_spec.h"
 #include "support/support.h"
@@ -55,6 +57,26 @@ TEST(Fields, TheListOfChangesNamesEveryKey) {
   std::vector<std::string_view> keys;
   for (const Change& change : kChanges) keys.push_back(change.key);
   EXPECT_THAT(keys, testing::ElementsAreArray(field_names()));
+}
+
+TEST(Fields, EveryKeySaysInOneLineWhatItMeansAndWhatItTakes) {
+  std::vector<std::string_view> keys;
+  for (const FieldHelp& help : field_help()) {
+    keys.push_back(help.key);
+    EXPECT_GT(help.meaning.size(), 5u) << help.key;
+    EXPECT_LE(help.meaning.size(), 62u) << help.key;  // beside its key on a terminal
+    EXPECT_EQ(help.meaning.find('\n'), std::string_view::npos) << help.key;
+    EXPECT_FALSE(help.values.empty()) << help.key;
+  }
+  EXPECT_THAT(keys, testing::ElementsAreArray(field_names()));
+}
+
+TEST(Fields, TheValuesOfAnEnumerationAreItsNames) {
+  std::map<std::string_view, std::string> values;
+  for (const FieldHelp& help : field_help()) values[help.key] = help.values;
+  EXPECT_EQ(values["sampler"], "conv, avg, random, biased");
+  EXPECT_EQ(values["value_path"], "on, off");
+  EXPECT_EQ(values["landmarks"], "N");
 }
 
 TEST(Fields, EveryKeyChangesTheSpecAndIsReadBackAsWritten) {
