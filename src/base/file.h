@@ -1,4 +1,4 @@
-// Files: read-only memory maps, and writes that appear whole or not at all.
+// Files: read-only memory maps, and writes that appear whole or not at all (write_file.cpp).
 #pragma once
 
 #include <cstddef>
@@ -39,8 +39,15 @@ struct FileWriter {
 };
 
 // Lets each `write` fill a temporary file beside its path, syncs all to disk and only then renames
-// them into place. When anything fails before, they are removed, every path keeps its old content,
-// and an Error says why. Links stay and lead to the new content; devices and pipes are written to.
+// them into place. What is promised:
+//   * each path has its whole old or its whole new content at every moment, whatever happens (of
+//     several, where the file system has no hard links, nothing for a moment);
+//   * when anything fails, the last rename included, every path has its old content again (or is
+//     absent again), no temporary file stays, and an Error says why;
+//   * a kill or a power cut between two renames leaves the first paths new and the others old:
+//     POSIX renames one path at a time. A reader that needs them of one kind must check it.
+// Links stay and lead to the new content; devices and pipes are written to, and what they have
+// taken cannot be taken back. New files have the permissions that the umask leaves.
 void write_atomically(const std::vector<FileWriter>& files);
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
