@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/error.h"
@@ -35,6 +36,23 @@ struct Misfit {
   }
 };
 
+bool ends_with(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// Statistics are few and cheap to look at, and a bad one poisons every picture: batch norm divides
+// by the root of the variance. "" when there is nothing wrong.
+std::string bad_statistic(const std::string& name, const TensorView& view) {
+  const bool variance = ends_with(name, ".running_var");
+  if (view.data == nullptr || (!variance && !ends_with(name, ".running_mean"))) return "";
+  for (const float value : to_floats(view)) {
+    if (!std::isfinite(value) || (variance && value < 0)) {
+      return fmt::format("{} holds {}", name, value);
+    }
+  }
+  return "";
+}
+
 Misfit compare(const Weights& weights, const std::vector<TensorShape>& wanted) {
   Misfit misfit;
   std::set<std::string_view> known;
@@ -50,6 +68,8 @@ Misfit compare(const Weights& weights, const std::vector<TensorShape>& wanted) {
     } else if (!is_floating(found->second.type)) {
       misfit.wrong.push_back(
           fmt::format("{} holds {} values", tensor.name, name_of(found->second.type)));
+    } else if (auto defect = bad_statistic(tensor.name, found->second); !defect.empty()) {
+      misfit.wrong.push_back(std::move(defect));
     }
   }
   for (const auto& [name, view] : weights.tensors) {

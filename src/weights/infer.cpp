@@ -69,7 +69,7 @@ void read_rival(ModelSpec& spec, const Shapes& shapes, Assumptions& assumed) {
     spec.attention = Mechanism::kLinformer;
   } else if (shapes.has(omega)) {
     spec.attention = Mechanism::kPerformer;
-    spec.stages[0].heads = spec.stages[0].dim / shapes.side(omega, 1);
+    spec.stages[0].heads = shapes.heads(spec.stages[0].dim, omega, 1);
     const int features = shapes.side(omega, 0);
     if (features != feature_count(attention_of(spec, 0))) spec.features = features;
   } else if (layer_of(spec, 0) == LayerForm::kPre && shapes.has(mixer + "conv.weight")) {
@@ -102,8 +102,8 @@ void read_stage(ModelSpec& spec, const Shapes& shapes, int stage, Assumptions& a
   const std::string omega = mixer_prefix(spec, stage) + std::string(kFeaturesName);
   const std::string e = mixer_prefix(spec, stage) + "E";
   const std::string& kernel = mechanism == Mechanism::kLinformer ? e : landmark;
-  if (shapes.has(kernel)) row.heads = row.dim / shapes.side(kernel, 0);
-  if (shapes.has(omega)) row.heads = row.dim / shapes.side(omega, 1);
+  if (shapes.has(kernel)) row.heads = shapes.heads(row.dim, kernel, 0);
+  if (shapes.has(omega)) row.heads = shapes.heads(row.dim, omega, 1);
   if (shortens_keys(mechanism)) {
     if (shapes.has(kernel)) {
       row.ratio = shapes.side(kernel, 2);

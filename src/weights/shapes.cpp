@@ -19,6 +19,15 @@ int Shapes::side(const std::string& name, size_t axis) const {
   return static_cast<int>(shape[axis]);
 }
 
+int Shapes::heads(int dim, const std::string& name, size_t axis) const {
+  const int channels = side(name, axis);
+  if (dim % channels != 0) {
+    fail("tensor {} of '{}' is made for heads of {} channels; {} cannot be split into such", name,
+         weights_.path, channels, dim);
+  }
+  return dim / channels;
+}
+
 bool Shapes::pre_norm(int stage) const {
   return has(fmt::format("block{}.0.norm1.weight", stage + 1));
 }

@@ -15,6 +15,10 @@ class Shapes {
   size_t axes(const std::string& name) const { return weights_.tensors.at(name).shape.size(); }
   int side(const std::string& name, size_t axis) const;  // an Error when there is none
 
+  // Heads of `dim` channels when each has as many as this side; an Error when that is no whole
+  // number.
+  int heads(int dim, const std::string& name, size_t axis) const;
+
   bool pyramid() const { return has("patch_embed2.proj.0.weight"); }
   bool pre_norm(int stage) const;
   int dim(int stage) const;

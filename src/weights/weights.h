@@ -83,7 +83,8 @@ std::vector<TensorShape> tensors_of(const ModelSpec& spec);
 std::vector<TensorShape> layer_tensors(const AttentionSpec& attention, int mlp_ratio,
                                        const std::string& prefix);
 
-// Throws when tensors are missing, unknown or of the wrong shape, naming up to a handful of each.
+// Throws when tensors are missing, unknown or of the wrong shape, or when BN's statistics are no
+// such (not finite, a variance below zero), naming up to a handful of each.
 void check_fit(const Weights& weights, const ModelSpec& spec);
 
 struct WriteOptions {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/error.h"
 #include "support/support.h"
 #include "weights/ablations.h"
@@ -245,6 +247,22 @@ TEST(Fit, EveryKindOfMisfitIsNamedAndLongListsAreCut) {
   EXPECT_THAT(message, HasSubstr("unknown extra0, extra1, extra2, extra3, extra4 and 3 more"));
   EXPECT_THAT(message, HasSubstr("head.weight is 11x192, not 10x192"));
   EXPECT_THAT(message, HasSubstr("norm.weight holds I64 values"));
+}
+
+TEST(Fit, StatisticsThatCannotBeAreNamed) {
+  const ModelSpec spec = find_model("soft-pico");
+  const std::string variance = "patch_embed1.proj.1.running_var";
+  const std::pair<float, const char*> cases[] = {
+      {NAN, "holds nan"}, {INFINITY, "holds inf"}, {-1, "holds -1"}};
+  for (const auto& [value, defect] : cases) {
+    Weights weights = random_weights(spec, 1);
+    EXPECT_NO_THROW(check_fit(weights, spec));
+    std::vector<float> values = to_floats(weights.tensors.at(variance));
+    values.back() = value;
+    weights.tensors.at(variance).data = reinterpret_cast<const uint8_t*>(values.data());
+    EXPECT_THAT(test::error_of([&] { check_fit(weights, spec); }),
+                HasSubstr(variance + " " + defect));
+  }
 }
 
 }  // namespace
