@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "image/png_note.h"
+
 namespace soft {
 namespace {
 
@@ -60,16 +62,6 @@ Bytes exif_of_jpeg(Bytes file) {
   return {};
 }
 
-// PNG: length, name, data, checksum.
-Bytes exif_of_png(Bytes file) {
-  for (size_t at = 8; at + 12 <= file.size();) {
-    const size_t length = file.u32(at, true);
-    if (file.part(at + 4, 4).starts_with("eXIf")) return file.part(at + 8, length);
-    at += 12 + length;
-  }
-  return {};
-}
-
 // WebP: name, length, data padded to an even size; some writers keep JPEG's header in front.
 Bytes exif_of_webp(Bytes file) {
   for (size_t at = 12; at + 8 <= file.size();) {
@@ -87,33 +79,60 @@ Bytes exif_of(Format format, Bytes file) {
   switch (format) {
     case Format::kJpeg:
       return exif_of_jpeg(file);
-    case Format::kPng:
-      return exif_of_png(file);
     case Format::kWebp:
       return exif_of_webp(file);
+    case Format::kPng:  // may have to be unpacked first
     case Format::kUnsupported:
       break;
   }
   return {};
 }
 
-}  // namespace
+constexpr int kNotSaid = 0;
 
-int exif_orientation(Format format, const uint8_t* bytes, size_t size) {
+int valid(int value) { return value >= 1 && value <= 8 ? value : 1; }
+
+int orientation_in(Bytes tiff) {
   constexpr uint32_t kOrientation = 0x0112, kShort = 3;
-  const Bytes tiff = exif_of(format, Bytes(bytes, size));
   const bool big = tiff.starts_with("MM");
-  if (!big && !tiff.starts_with("II")) return 1;
+  if (!big && !tiff.starts_with("II")) return kNotSaid;
   const size_t directory = tiff.u32(4, big);
   const size_t entries = tiff.u16(directory, big);
   for (size_t i = 0; i < entries; ++i) {
     const size_t entry = directory + 2 + 12 * i;
     if (tiff.u16(entry, big) == kOrientation && tiff.u16(entry + 2, big) == kShort) {
-      const int value = static_cast<int>(tiff.u16(entry + 8, big));
-      return value >= 1 && value <= 8 ? value : 1;
+      return valid(static_cast<int>(tiff.u16(entry + 8, big)));
     }
   }
-  return 1;
+  return kNotSaid;
+}
+
+// XMP is XML: an attribute tiff:Orientation="6" or an element <tiff:Orientation>6</…>.
+int orientation_in_xmp(std::string_view text) {
+  constexpr std::string_view kName = "tiff:Orientation";
+  for (size_t at = text.find(kName); at != text.npos; at = text.find(kName, at + 1)) {
+    std::string_view rest = text.substr(at + kName.size());
+    const size_t mark = rest.substr(0, 2) == "=\"" ? 2 : rest.substr(0, 1) == ">" ? 1 : 0;
+    rest.remove_prefix(mark);
+    if (mark > 0 && !rest.empty() && rest[0] >= '0' && rest[0] <= '9') return valid(rest[0] - '0');
+  }
+  return kNotSaid;
+}
+
+int orientation_of_png(std::string_view file) {
+  const PngNotes notes = png_notes(file);
+  const Bytes exif(reinterpret_cast<const uint8_t*>(notes.exif.data()), notes.exif.size());
+  const int said = orientation_in(exif);
+  return said != kNotSaid ? said : orientation_in_xmp(notes.xmp);
+}
+
+}  // namespace
+
+int exif_orientation(Format format, const uint8_t* bytes, size_t size) {
+  const int said = format == Format::kPng
+                       ? orientation_of_png({reinterpret_cast<const char*>(bytes), size})
+                       : orientation_in(exif_of(format, Bytes(bytes, size)));
+  return said == kNotSaid ? 1 : said;
 }
 
 Image upright(const Image& image, int orientation) {

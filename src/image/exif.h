@@ -1,4 +1,5 @@
-// How the camera was held: the EXIF orientation of JPEG, PNG and WebP files.
+// How the camera was held: the EXIF orientation of JPEG, PNG and WebP files, as Pillow's
+// ImageOps.exif_transpose finds it; in PNG also from ImageMagick's hexadecimal text and from XMP.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,9 @@
-// PNG through libpng: everything becomes 8-bit RGB, 16 bit by its high byte, alpha dropped. Of the
-// chunks around the pixels only palette and transparency are read, so compressed texts and profiles
-// cannot blow up.
+// PNG through libpng: everything becomes 8-bit RGB, alpha dropped. Of 16 bits the high byte is
+// taken; in grey pictures without alpha, as Pillow has it, the value itself, 255 where it is
+// larger. Of the chunks around the pixels only palette and transparency are read, so compressed
+// texts and profiles cannot blow up. Checksums of what stands before the pixels must be right, or
+// the chunk is not needed; those of the pixels are not looked at, since zlib has its own and Pillow
+// does the same.
 #include <png.h>
 
 #include <cstdio>
@@ -38,21 +41,39 @@ class Reader {
 
   // What follows the last row is not looked at: the picture is complete.
   void read_pixels(Image& image) {
+    const bool wide_grey = png_get_bit_depth(png_, info_) == 16 &&
+                           png_get_color_type(png_, info_) == PNG_COLOR_TYPE_GRAY;
     attempt([&] {
-      png_set_palette_to_rgb(png_);
-      png_set_expand_gray_1_2_4_to_8(png_);
-      png_set_gray_to_rgb(png_);
-      png_set_strip_16(png_);
-      png_set_strip_alpha(png_);
+      png_set_crc_action(png_, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
+      if (!wide_grey) become_rgb();
       const int passes = png_set_interlace_handling(png_);
       png_read_update_info(png_, info_);
       for (int pass = 0; pass < passes; ++pass) {
         for (int y = 0; y < image.height; ++y) png_read_row(png_, image.pixel(0, y), nullptr);
       }
     });
+    if (wide_grey) {
+      for (int y = 0; y < image.height; ++y) clip_grey(image.pixel(0, y), image.width);
+    }
   }
 
  private:
+  void become_rgb() {
+    png_set_palette_to_rgb(png_);
+    png_set_expand_gray_1_2_4_to_8(png_);
+    png_set_gray_to_rgb(png_);
+    png_set_strip_16(png_);
+    png_set_strip_alpha(png_);
+  }
+
+  // In place, from the right: a row of two bytes a pixel becomes one of three.
+  static void clip_grey(uint8_t* row, int width) {
+    for (int64_t x = width - 1; x >= 0; --x) {
+      const uint8_t level = row[2 * x] == 0 ? row[2 * x + 1] : 255;
+      std::memset(row + 3 * x, level, 3);
+    }
+  }
+
   static void give_up(png_structp png, png_const_charp message) {
     auto* reader = static_cast<Reader*>(png_get_error_ptr(png));
     std::snprintf(reader->message_, sizeof(reader->message_), "%s", message);

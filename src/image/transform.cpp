@@ -10,7 +10,7 @@ namespace soft {
 namespace {
 
 // Columns first, then rows, with bytes in between. Only rows that some output needs are touched.
-Image resample(const Image& image, const Windows& columns, const Windows& rows) {
+Image resample(const Image& image, const ResizeWindows& columns, const ResizeWindows& rows) {
   const int width = static_cast<int>(columns.first.size());
   const int height = static_cast<int>(rows.first.size());
   const int needed = rows.end() - rows.begin();
@@ -39,8 +39,8 @@ Image resize(const Image& image, int width, int height, Filter filter, const Box
     fail("the box ({}, {}, {}, {}) is empty or leaves the picture of {}x{} pixels", box.left,
          box.top, box.right, box.bottom, image.width, image.height);
   }
-  const Axis x{image.width, box.left, box.right, width};
-  const Axis y{image.height, box.top, box.bottom, height};
+  const ResizeAxis x{image.width, box.left, box.right, width};
+  const ResizeAxis y{image.height, box.top, box.bottom, height};
   return resample(image, windows_of(x, filter, 0, width), windows_of(y, filter, 0, height));
 }
 
@@ -75,7 +75,8 @@ Image evaluation_crop(const Image& image, const Preprocessing& preprocessing) {
   const int64_t shorter = std::min(image.width, image.height);
   if (shorter <= 0) fail("cannot resize a picture without pixels");
   const auto centred = [&](int inputs) {
-    const Axis axis{inputs, 0, static_cast<double>(inputs), int64_t{inputs} * short_side / shorter};
+    const ResizeAxis axis{inputs, 0, static_cast<double>(inputs),
+                          int64_t{inputs} * short_side / shorter};
     // Half a pixel goes to the even side, as in Python's round.
     const double margin = static_cast<double>(axis.outputs - size) / 2;
     return windows_of(axis, Filter::kBicubic, std::llrint(margin), size);

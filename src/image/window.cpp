@@ -32,11 +32,11 @@ struct Span {
 
 // Where the window of each output lies.
 struct Geometry {
-  Axis axis;
+  ResizeAxis axis;
   double scale, stretch, support;
 
   // The edges are single precision, as in Pillow; it shows in the last bit of fractional boxes.
-  Geometry(const Axis& a, const Shape& shape) : axis(a) {
+  Geometry(const ResizeAxis& a, const Shape& shape) : axis(a) {
     const float length = static_cast<float>(a.end) - static_cast<float>(a.begin);
     scale = static_cast<double>(length) / static_cast<double>(a.outputs);
     stretch = std::max(scale, 1.0);
@@ -75,10 +75,10 @@ void weigh(const Geometry& geometry, const Shape& shape, int64_t output,
 
 }  // namespace
 
-Windows windows_of(const Axis& axis, Filter filter, int64_t from, int count) {
+ResizeWindows windows_of(const ResizeAxis& axis, Filter filter, int64_t from, int count) {
   const Shape shape = shape_of(filter);
   const Geometry geometry(axis, shape);
-  Windows windows;
+  ResizeWindows windows;
   for (int i = 0; i < count; ++i) {
     windows.taps = std::max(windows.taps, geometry.span(from + i).count);
   }

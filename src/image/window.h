@@ -12,13 +12,13 @@
 namespace soft {
 
 // An axis of `inputs` pixels, of which [begin, end) becomes `outputs` pixels.
-struct Axis {
+struct ResizeAxis {
   int inputs = 0;
   double begin = 0, end = 0;
   int64_t outputs = 0;
 };
 
-struct Windows {
+struct ResizeWindows {
   int taps = 0;
   std::vector<int32_t> first;    // [count], never decreasing
   std::vector<int32_t> weights;  // [count, taps]
@@ -31,6 +31,6 @@ struct Windows {
 };
 
 // For the outputs [from, from + count) only.
-Windows windows_of(const Axis& axis, Filter filter, int64_t from, int count);
+ResizeWindows windows_of(const ResizeAxis& axis, Filter filter, int64_t from, int count);
 
 }  // namespace soft

@@ -119,6 +119,27 @@ TEST(DecodePng, OfEveryKindGivesTheSamePixels) {
   }
 }
 
+// 16 bits of grey and nothing else: 0, 1, 255, 256, 0x1234 and white.
+TEST(DecodePng, CutsWideGreyOffAt255AsPillowDoes) {
+  EXPECT_EQ(decode(test::read_file(test::golden("image/grey16.png"))).rgb,
+            (std::vector<uint8_t>{0, 0, 0, 1, 1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+                                  255, 255, 255}));
+}
+
+TEST(DecodePng, ForgivesEveryChecksumButThoseOfHeaderAndPalette) {
+  const test::PngKind kind;
+  const std::string file = test::png_of(kind, 9, 7);
+  const auto pixels = test::pixels_of(kind, 9, 7).rgb;
+  EXPECT_EQ(decode(test::with_chunk(file, "tIME", std::string(7, '\1'), "IDAT", 1)).rgb, pixels);
+  EXPECT_EQ(decode(test::with_chunk(file, "tEXt", "a", "IEND", 1)).rgb, pixels);
+  std::string pixels_checksum = file;
+  pixels_checksum[file.find("IEND") - 5] ^= 1;
+  EXPECT_EQ(decode(pixels_checksum).rgb, pixels);
+  std::string header_checksum = file;
+  header_checksum[file.find("IHDR") + 4 + 13] ^= 1;
+  EXPECT_THAT(complaint(header_checksum), HasSubstr("damaged PNG"));
+}
+
 TEST(DecodePng, DoesNotUnpackTexts) {
   test::PngKind kind;
   kind.compressed_text.assign(30 << 20, 'a');

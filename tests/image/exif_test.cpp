@@ -55,6 +55,70 @@ TEST(Exif, OrientationIsFoundInEveryFormatAndByteOrder) {
   }
 }
 
+std::string hexadecimal(const std::string& bytes) {
+  std::string text = "\nexif\n      " + std::to_string(bytes.size());
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    if (i % 36 == 0) text += '\n';
+    text += "0123456789abcdef"[static_cast<uint8_t>(bytes[i]) >> 4];
+    text += "0123456789abcdef"[static_cast<uint8_t>(bytes[i]) & 15];
+  }
+  return text + '\n';
+}
+
+std::string xmp(const std::string& orientation) {
+  return "<x:xmpmeta><rdf:Description xmlns:tiff='t' " + orientation + "/></x:xmpmeta>";
+}
+
+const std::string kEnd(1, '\0');
+
+TEST(Exif, OrientationOfAPngIsFoundWherePillowFindsIt) {
+  const std::string plain = test::png_of({}, 5, 3);
+  const std::string raw = "Raw profile type exif" + kEnd, name = "XML:com.adobe.xmp" + kEnd;
+  const std::string two(2, '\0'), packed = std::string(1, '\1') + kEnd;
+  for (int value = 1; value <= 8; ++value) {
+    const std::string hex = hexadecimal(kPrefix + exif(value, true));
+    const std::string digit = std::to_string(value);
+    const std::string attribute = xmp("tiff:Orientation=\"" + digit + "\"");
+    const std::string element = "<tiff:Orientation>" + digit + "</tiff:Orientation>";
+    for (const char* place : {"IDAT", "IEND"}) {
+      SCOPED_TRACE(place + digit);
+      const auto found = [&](const std::string& kind, const std::string& data) {
+        return orientation_of(Format::kPng, test::with_chunk(plain, kind, data, place));
+      };
+      EXPECT_EQ(found("eXIf", kPrefix + exif(value, false)), value);
+      EXPECT_EQ(found("tEXt", raw + hex), value);
+      EXPECT_EQ(found("zTXt", raw + kEnd + test::deflated(hex)), value);
+      EXPECT_EQ(found("iTXt", name + two + two + attribute), value);
+      EXPECT_EQ(found("iTXt", name + two + "en" + kEnd + "Name" + kEnd + xmp(element)), value);
+      EXPECT_EQ(found("iTXt", name + packed + two + test::deflated(attribute)), value);
+      EXPECT_EQ(found("tEXt", "Comment" + kEnd + attribute), 1);
+    }
+  }
+}
+
+TEST(Exif, OfAPngCountsBeforeXmpAndTheChunkBeforeTheText) {
+  const std::string xmp_text = "XML:com.adobe.xmp" + std::string(5, '\0');
+  const std::string three = xmp_text + "tiff:Orientation=\"3\"";
+  const auto of = [&](const std::string& file) { return orientation_of(Format::kPng, file); };
+  const std::string turned = test::with_chunk(test::png_of({}, 5, 3), "iTXt", three);
+  EXPECT_EQ(of(turned), 3);
+  const std::string raw = "Raw profile type exif" + kEnd;
+  const std::string text = test::with_chunk(turned, "tEXt", raw + hexadecimal(exif(6, true)));
+  EXPECT_EQ(of(text), 6);
+  EXPECT_EQ(of(test::with_chunk(text, "eXIf", exif(8, false))), 8);
+  EXPECT_EQ(of(test::with_chunk(text, "eXIf", exif(9, false))), 1) << "it is said, and nonsense";
+  EXPECT_EQ(of(test::with_chunk(turned, "tEXt", raw + "\n\n\n4d4")), 3) << "half a byte";
+}
+
+TEST(Exif, ATextThatUnpacksToMuchIsNotFollowed) {
+  const std::string raw = "Raw profile type exif" + std::string(2, '\0');
+  std::string hex = hexadecimal(exif(6, true));
+  hex.append(size_t{2} << 20, '\n');
+  const std::string file =
+      test::with_chunk(test::png_of({}, 5, 3), "zTXt", raw + test::deflated(hex));
+  EXPECT_EQ(orientation_of(Format::kPng, file), 1);
+}
+
 // Where the first pixel of the stored picture (upper left) and the second of its first row appear.
 TEST(Exif, EveryOrientationStandsUpright) {
   Image stored(3, 2);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <png.h>
+#include <zlib.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -32,9 +34,11 @@ inline int channels_of(int colour) {
   }
 }
 
-// Any number will do, so long as neighbours differ.
+// Any number will do, so long as neighbours differ; of 16 bits every third leaves the high byte
+// zero.
 inline int sample_at(const PngKind& kind, int x, int y, int channel) {
-  return (x * 7919 + y * 104729 + channel * 31337 + x * y * 13) % (1 << kind.depth);
+  const int sample = (x * 7919 + y * 104729 + channel * 31337 + x * y * 13) % (1 << kind.depth);
+  return (x + y) % 3 == 0 ? sample & 255 : sample;
 }
 
 inline png_color palette_colour(int index) {
@@ -53,6 +57,9 @@ inline Image pixels_of(const PngKind& kind, int width, int height) {
       for (int c = 0; c < 3; ++c) {
         const int sample = sample_at(kind, x, y, grey ? 0 : c);
         out[c] = static_cast<uint8_t>(kind.depth == 16 ? sample >> 8 : sample * 255 / top);
+        if (kind.depth == 16 && kind.colour == PNG_COLOR_TYPE_GRAY) {  // as Pillow has it
+          out[c] = static_cast<uint8_t>(std::min(sample, 255));
+        }
       }
       if (kind.colour == PNG_COLOR_TYPE_PALETTE) {
         const png_color colour = palette_colour(sample_at(kind, x, y, 0));
@@ -101,6 +108,33 @@ inline void set_extras(png_structp png, png_infop info, const PngKind& kind) {
     chunk.text_length = text.size();
     png_set_text(png, info, &chunk, 1);
   }
+}
+
+// The file with one more chunk, before the pixels or behind them; `damage` goes into its checksum.
+inline std::string with_chunk(const std::string& file, const std::string& kind,
+                              const std::string& data, const char* before = "IDAT",
+                              uint32_t damage = 0) {
+  const auto big_endian = [](uint32_t value) {
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(value >> shift));
+    return bytes;
+  };
+  const std::string body = kind + data;
+  const auto sum =
+      crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
+  std::string whole = file;
+  whole.insert(file.find(before) - 4, big_endian(static_cast<uint32_t>(data.size())) + body +
+                                          big_endian(static_cast<uint32_t>(sum) ^ damage));
+  return whole;
+}
+
+inline std::string deflated(const std::string& text) {
+  std::string packed(compressBound(text.size()), '\0');
+  uLongf size = packed.size();
+  compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+           reinterpret_cast<const Bytef*>(text.data()), text.size());
+  packed.resize(size);
+  return packed;
 }
 
 inline std::string png_of(const PngKind& kind, int width, int height) {

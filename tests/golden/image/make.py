@@ -64,6 +64,7 @@ def write_files():
         save("cmyk.jpg", base.convert("CMYK"), quality=80),
         save("palette.png", base.quantize(50)),
         save("palette_alpha.png", alpha.quantize(30)),
+        save("grey16.png", wide_grey()),
         save("lossy.webp", base, quality=60),
         save("lossless.webp", base, lossless=True),
         save("lossy_alpha.webp", alpha, quality=60),
@@ -75,6 +76,12 @@ def write_files():
 def write_table(name, head, rows):
     with open(os.path.join(HERE, name), "w", encoding="ascii") as out:
         out.write("\n".join(["# " + head] + [" ".join(map(str, row)) for row in rows]) + "\n")
+
+
+def wide_grey():
+    image = Image.new("I", (6, 1))
+    image.putdata([0, 1, 255, 256, 0x1234, 65535])
+    return image
 
 
 def decode_rows():
