@@ -1,5 +1,5 @@
-// JSON from strangers: duplicate keys, deep nesting, huge objects and trailing text are refused with
-// a clear error.
+// JSON from strangers, read in linear time: duplicate keys, deep nesting, huge objects, a million
+// values and trailing text are refused with a clear error.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -45,11 +45,15 @@ Dictionaries find_dictionaries(const PickleValue& root) {
   if (root.kind != Kind::kDict) fail("the checkpoint is not a dictionary; save a state_dict");
   if (holds_tensors(root)) return {{"", &root}};
   Dictionaries found;
+  std::map<const PickleValue*, bool>
+      known;  // a value may stand under many names; it is walked once
   for (size_t i = 0; i + 1 < root.items.size(); i += 2) {
     const bool named = root.items[i]->kind == Kind::kText && !root.items[i]->text.empty();
-    if (named && holds_tensors(*root.items[i + 1])) {
-      found.emplace(root.items[i]->text, root.items[i + 1]);
-    }
+    if (!named) continue;
+    const PickleValue* value = root.items[i + 1];
+    const auto [verdict, fresh] = known.try_emplace(value, false);
+    if (fresh) verdict->second = holds_tensors(*value);
+    if (verdict->second) found.emplace(root.items[i]->text, value);
   }
   if (found.empty()) fail("the checkpoint holds no dictionary of tensors");
   return found;

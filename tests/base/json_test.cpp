@@ -35,6 +35,32 @@ TEST(Json, DeepNestingIsRefused) {
   EXPECT_THAT(refusal_of(nested(1'000'000)), HasSubstr("deeper than 8"));
 }
 
+// What is complete must not be looked at again: with a walk for each of these, the test would take
+// longer than ctest waits.
+TEST(Json, AMillionSmallObjectsAreReadOnce) {
+  std::string text = R"({"image":[)";
+  for (int i = 0; i < 900'000; ++i) text += "{},";
+  EXPECT_EQ(parse_json(text + "{}]}", "x")["image"].size(), 900'001u);
+}
+
+TEST(Json, MoreValuesThanAnyoneNeedsAreRefused) {
+  std::string text = "[[1";
+  for (int i = 0; i < 1'000'000; ++i) text += ",1";
+  EXPECT_THAT(refusal_of(text + "]]"), HasSubstr("more than 1000000 values"));
+}
+
+TEST(Json, AnObjectWithTooManyKeysIsRefused) {
+  std::string text = R"({"k":0)";
+  for (int i = 0; i < 10'000; ++i) text += ",\"k" + std::to_string(i) + "\":0";
+  EXPECT_THAT(refusal_of(text + "}"), HasSubstr("more than 10000 keys"));
+}
+
+TEST(Json, EveryKindOfValueIsKept) {
+  const std::string text = R"([null,true,false,-1,18446744073709551615,0.5,"a\u00e9",{},[]])";
+  EXPECT_EQ(parse_json(text, "x"), Json::parse(text));
+  EXPECT_EQ(parse_json("7", "x"), 7);
+}
+
 TEST(Json, DamageIsRefusedWithTheNameOfTheSource) {
   for (const char* text :
        {"", "{", "{\"a\":}", "{} trailing", "{\"a\": \"\xff\"}", "nul", "[1,]"}) {
