@@ -16,9 +16,6 @@
 namespace soft {
 namespace {
 
-// A progressive file may repeat scans over the whole picture without end; real ones have about ten.
-constexpr int kMaxScans = 100;
-
 struct Failure {
   jpeg_error_mgr manager;  // first, so that libjpeg's pointer to it is a pointer to this
   jmp_buf escape;
@@ -42,23 +39,44 @@ boolean report_truncation(j_decompress_ptr info) {
   std::longjmp(failure->escape, 1);
 }
 
-void limit_scans(j_common_ptr info) {
+struct Progress {
+  jpeg_progress_mgr manager{};  // first, as above
+  const ImageBytes* file = nullptr;
+  bool given_up = false;
+};
+
+// Called for every row of blocks. A progressive file may repeat scans over the whole picture
+// without end.
+void limit_work(j_common_ptr info) {
   auto* failure = reinterpret_cast<Failure*>(info->err);
-  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= kMaxScans) return;
-  std::snprintf(failure->message, sizeof(failure->message), "more than %d scans", kMaxScans);
+  auto* progress = reinterpret_cast<Progress*>(info->progress);
+  const auto* picture = reinterpret_cast<j_decompress_ptr>(info);
+  const DecodeLimits& limits = progress->file->limits;
+  const int scans = picture->input_scan_number;
+  progress->given_up = limits.given_up != nullptr && limits.given_up();
+  if (progress->given_up) std::longjmp(failure->escape, 1);
+  const int64_t pixels = int64_t{picture->image_width} * picture->image_height;
+  const bool by_number = scans > limits.scans;
+  if (!by_number && scans * pixels <= limits.work) return;
+  std::snprintf(failure->message, sizeof(failure->message), "more than %d scans of %lld pixels%s",
+                scans - 1, static_cast<long long>(pixels),
+                !limits.flags ? ""
+                : by_number   ? "; --max-scans"
+                              : "; --max-decode-work");
   std::longjmp(failure->escape, 1);
 }
 
 class Reader {
  public:
-  explicit Reader(const ImageBytes& file) : name_(file.name) {
+  explicit Reader(const ImageBytes& file) : file_(file), name_(file.name) {
     info_.err = &failure_.manager;
-    progress_.progress_monitor = limit_scans;
+    progress_.manager.progress_monitor = limit_work;
+    progress_.file = &file_;
     attempt([&] {
       jpeg_create_decompress(&info_);
       jpeg_mem_src(&info_, file.data, file.size);
       info_.src->fill_input_buffer = report_truncation;
-      info_.progress = &progress_;
+      info_.progress = &progress_.manager;
       jpeg_read_header(&info_, TRUE);
     });
   }
@@ -92,13 +110,15 @@ class Reader {
   template <class Body>
   void attempt(const Body& body) {
     if (completes(failure_.escape, body)) return;
+    if (progress_.given_up) fail_given_up(file_);
     if (failure_.truncated) fail("'{}': truncated JPEG", name_);
     fail("'{}': damaged or unsupported JPEG ({})", name_, failure_.message);
   }
 
+  const ImageBytes& file_;
   const std::string& name_;
   Failure failure_;
-  jpeg_progress_mgr progress_{};
+  Progress progress_;
   Decompressor info_;
 };
 
@@ -122,7 +142,7 @@ void convert_cmyk(const uint8_t* cmyk, int pixels, uint8_t* rgb) {
 
 Image decode_jpeg(const ImageBytes& file) {
   Reader reader(file);
-  check_size(reader.width(), reader.height(), file.name);
+  check_size(reader.width(), reader.height(), file);
   Image image(reader.width(), reader.height());
   if (reader.components() == 4) {
     std::vector<uint8_t> inks(size_t{4} * image.width);

@@ -16,9 +16,12 @@
 namespace soft {
 namespace {
 
+constexpr int kRowsBetweenQuestions = 64;
+
 class Reader {
  public:
-  explicit Reader(const ImageBytes& file) : name_(file.name), next_(file.data), left_(file.size) {
+  explicit Reader(const ImageBytes& file)
+      : file_(file), name_(file.name), next_(file.data), left_(file.size) {
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, give_up, ignore);
     if (png_ != nullptr) info_ = png_create_info_struct(png_);
     if (info_ == nullptr) fail("'{}': no memory to read a PNG", name_);
@@ -38,6 +41,10 @@ class Reader {
 
   int width() const { return static_cast<int>(png_get_image_width(png_, info_)); }
   int height() const { return static_cast<int>(png_get_image_height(png_, info_)); }
+  int passes() const {
+    return png_get_interlace_type(png_, info_) == PNG_INTERLACE_NONE ? 1
+                                                                     : PNG_INTERLACE_ADAM7_PASSES;
+  }
 
   // What follows the last row is not looked at: the picture is complete.
   void read_pixels(Image& image) {
@@ -49,7 +56,12 @@ class Reader {
       const int passes = png_set_interlace_handling(png_);
       png_read_update_info(png_, info_);
       for (int pass = 0; pass < passes; ++pass) {
-        for (int y = 0; y < image.height; ++y) png_read_row(png_, image.pixel(0, y), nullptr);
+        for (int y = 0; y < image.height; ++y) {
+          const bool asks = y % kRowsBetweenQuestions == 0 && file_.limits.given_up != nullptr;
+          given_up_ = asks && file_.limits.given_up();
+          if (given_up_) std::longjmp(escape_, 1);
+          png_read_row(png_, image.pixel(0, y), nullptr);
+        }
       }
     });
     if (wide_grey) {
@@ -94,10 +106,12 @@ class Reader {
   template <class Body>
   void attempt(const Body& body) {
     if (completes(escape_, body)) return;
+    if (given_up_) fail_given_up(file_);
     if (truncated_) fail("'{}': truncated PNG", name_);
     fail("'{}': damaged PNG ({})", name_, message_);
   }
 
+  const ImageBytes& file_;
   const std::string& name_;
   const uint8_t* next_;
   size_t left_;
@@ -106,6 +120,7 @@ class Reader {
   jmp_buf escape_;
   char message_[128] = "";
   bool truncated_ = false;
+  bool given_up_ = false;
 };
 
 }  // namespace
@@ -113,7 +128,8 @@ class Reader {
 Image decode_png(const ImageBytes& file) {
   Reader reader(file);
   reader.read_header();
-  check_size(reader.width(), reader.height(), file.name);
+  check_size(reader.width(), reader.height(), file);
+  check_work(reader.width(), reader.height(), reader.passes(), file);
   Image image(reader.width(), reader.height());
   reader.read_pixels(image);
   return image;

@@ -46,7 +46,7 @@ void decode_first_frame(Image& canvas, const ImageBytes& file) {
     fail("'{}': damaged WebP (its first frame is larger than its canvas)", file.name);
   }
   decode_onto(canvas, frame.x_offset, frame.y_offset,
-              {frame.fragment.bytes, frame.fragment.size, file.name});
+              {frame.fragment.bytes, frame.fragment.size, file.name, file.limits});
 }
 
 }  // namespace
@@ -54,7 +54,8 @@ void decode_first_frame(Image& canvas, const ImageBytes& file) {
 Image decode_webp(const ImageBytes& file) {
   WebPBitstreamFeatures features;
   check_status(WebPGetFeatures(file.data, file.size, &features), file.name);
-  check_size(features.width, features.height, file.name);
+  check_size(features.width, features.height, file);
+  check_work(features.width, features.height, 1, file);
   Image image(features.width, features.height);
   if (features.has_animation) {
     decode_first_frame(image, file);

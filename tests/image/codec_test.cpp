@@ -1,5 +1,7 @@
 #include "image/codec.h"
 
+#include <zlib.h>
+
 #include <cmath>
 
 #include "base/error.h"
@@ -241,6 +243,84 @@ TEST(EncodeJpeg, StaysCloseToThePicture) {
 TEST(Encode, RefusesAnEmptyPicture) {
   EXPECT_THAT(test::error_of([] { encode_png({}); }), HasSubstr("0x0"));
   EXPECT_THAT(test::error_of([] { encode_jpeg({}); }), HasSubstr("0x0"));
+}
+
+// ---- What a picture may cost
+
+std::string interlaced(int width, int height) {
+  test::PngKind kind;
+  kind.interlaced = true;
+  return test::png_of(kind, width, height);
+}
+
+std::string refusal(const std::string& file, const DecodeLimits& limits) {
+  return test::error_of([&] { decode(file, {false, limits}); });
+}
+
+TEST(DecodeLimits, RefuseALongSideManyPixelsAndMuchWork) {
+  const std::string plain = test::png_of({}, 30, 20), woven = interlaced(30, 20);
+  DecodeLimits limits;
+  limits.work = 6 * 600;
+  EXPECT_EQ(decode(plain, {false, limits}).width, 30);
+  EXPECT_THAT(refusal(woven, limits), HasSubstr("7 passes over 30x20 pixels"));
+  limits.pixels = 599;
+  EXPECT_THAT(refusal(plain, limits),
+              HasSubstr("more than the 599 that are read; make it smaller"));
+  limits.side = 29;
+  EXPECT_THAT(refusal(plain, limits), HasSubstr("a side may have 29; make it smaller"));
+  limits.flags = true;
+  EXPECT_THAT(refusal(plain, limits), HasSubstr("(--max-side)"));
+}
+
+TEST(DecodeLimits, RefuseScansThatAreTooManyOrTooMuchWork) {
+  const test::Blocks blocks = test::six_colours();
+  const std::string file = test::jpeg_of(blocks, {JCS_RGB, JCS_RGB, true});
+  DecodeLimits limits;
+  limits.flags = true;
+  limits.scans = 3;
+  EXPECT_THAT(refusal(file, limits),
+              AllOf(HasSubstr("more than 3 scans"), HasSubstr("--max-scans")));
+  limits.scans = 100;
+  limits.work = int64_t{4} * blocks.width() * blocks.height();
+  EXPECT_THAT(refusal(file, limits),
+              AllOf(HasSubstr("more than 4 scans"), HasSubstr("--max-decode-work")));
+}
+
+TEST(DecodeLimits, EndTheWorkWhenNobodyWaitsForIt) {
+  DecodeLimits limits;
+  limits.given_up = [] { return true; };
+  for (const std::string& file :
+       {test::png_of({}, 30, 20), test::jpeg_of(test::six_colours(), {JCS_RGB, JCS_RGB, true})}) {
+    EXPECT_THAT(refusal(file, limits), HasSubstr("not decoded in time"));
+  }
+}
+
+// A side of 89 million pixels in an interlaced file of 174 KB took 24 seconds.
+TEST(DecodeLimits, NoSideIsLongerThanAnyoneNeeds) {
+  std::string file = interlaced(1, 1);
+  const uint32_t side = 1'000'001;
+  for (int i = 0; i < 4; ++i) file[20 + i] = static_cast<char>(side >> (24 - 8 * i));
+  const auto crc =
+      static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(file.data()) + 12, 17));
+  for (int i = 0; i < 4; ++i) file[29 + i] = static_cast<char>(crc >> (24 - 8 * i));
+  EXPECT_THAT(complaint(file), HasSubstr("a side may have 1000000"));
+}
+
+TEST(AnnouncedWork, CountsPassesAndScans) {
+  const auto work = [](const std::string& file) {
+    return announced_work(reinterpret_cast<const uint8_t*>(file.data()), file.size());
+  };
+  const test::Blocks blocks = test::six_colours();
+  const int64_t pixels = int64_t{blocks.width()} * blocks.height();
+  EXPECT_EQ(work(test::png_of({}, 30, 20)), 600);
+  EXPECT_EQ(work(interlaced(30, 20)), 4200);
+  EXPECT_EQ(work(test::jpeg_of(blocks, {})), pixels);
+  const std::string progressive = test::jpeg_of(blocks, {JCS_RGB, JCS_RGB, true});
+  EXPECT_GT(work(progressive), 4 * pixels);
+  for (size_t length = 0; length < progressive.size(); ++length)
+    work(progressive.substr(0, length));
+  EXPECT_EQ(work("no picture"), 0);
+  EXPECT_EQ(work(""), 0);
 }
 
 }  // namespace
