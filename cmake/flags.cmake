@@ -11,6 +11,11 @@ if(SOFT_SANITIZE)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(soft_flags INTERFACE -fsanitize=address,undefined)
 endif()
+if(SOFT_TSAN)
+  target_compile_options(soft_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
+  target_link_options(soft_flags INTERFACE -fsanitize=thread)
+  target_compile_definitions(soft_flags INTERFACE HWY_COMPILE_ONLY_STATIC)  # one instruction set will do
+endif()
 if(SOFT_FUZZ)
   target_compile_options(soft_flags INTERFACE -fsanitize=fuzzer-no-link)
   target_compile_definitions(soft_flags INTERFACE HWY_COMPILE_ONLY_STATIC)  # one instruction set will do

@@ -1,12 +1,34 @@
 #include "base/log.h"
 
 #include <cstdio>
+#include <memory>
 #include <mutex>
 #include <set>
 
+#include "base/log_sink.h"
+
 namespace soft {
+namespace {
+
+using Sink = std::function<void(const std::string&)>;
+
+std::mutex sink_mutex;
+std::shared_ptr<const Sink> sink;  // none: stderr
+
+std::shared_ptr<const Sink> present_sink() {
+  const std::lock_guard<std::mutex> lock(sink_mutex);
+  return sink;
+}
+
+}  // namespace
+
+void set_log_sink(Sink next) {
+  const std::lock_guard<std::mutex> lock(sink_mutex);
+  sink = next ? std::make_shared<const Sink>(std::move(next)) : nullptr;
+}
 
 void log_line(const std::string& line) {
+  if (const auto elsewhere = present_sink()) return (*elsewhere)(line);
   const std::string text = "soft: " + line + "\n";  // one write, so that threads do not interleave
   std::fwrite(text.data(), 1, text.size(), stderr);
 }

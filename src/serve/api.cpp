@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -14,9 +13,6 @@ namespace soft {
 namespace {
 
 constexpr std::string_view kModelPath = "/v1/model";
-constexpr std::string_view kLivePath = "/live";
-constexpr std::string_view kReadyPath = "/ready";
-constexpr std::string_view kMetricsPath = "/metrics";
 
 // Everything the page needs comes from this server.
 constexpr const char* kPagePolicy =
@@ -71,44 +67,63 @@ std::optional<Response> answer_reading(std::string_view path, const std::string&
   return std::nullopt;
 }
 
-// Runs the pictures to classify as one batch. All have the model's own size.
-void classify_together(const ServedModel& model, Workspace& workspace, std::deque<Work>& works) {
-  const auto start = std::chrono::steady_clock::now();
+// Runs all pictures of all works, some at a time; false when nobody waits for them any more.
+bool run_model(const ServedModel& model, Workspace& workspace, const std::vector<Work*>& works,
+               size_t most, std::vector<float>& logits) {
   const int64_t side = model.packed.spec().image_size, classes = model.packed.spec().classes;
+  std::vector<const std::vector<float>*> pictures;
+  for (const Work* work : works) {
+    for (size_t i = 0; i < work->pictures(); ++i) pictures.push_back(&work->pixels(i));
+  }
+  logits.resize(pictures.size() * classes);
   std::vector<float> pixels;
-  std::vector<Work*> members;
-  for (Work& work : works) {
-    if (work.pixels().empty()) continue;
-    members.push_back(&work);
-    pixels.insert(pixels.end(), work.pixels().begin(), work.pixels().end());
+  for (size_t first = 0; first < pictures.size(); first += most) {
+    const size_t count = std::min(most, pictures.size() - first);
+    const bool wanted =
+        std::any_of(works.begin(), works.end(), [](const Work* work) { return !work->given_up(); });
+    if (!wanted) return false;
+    pixels.clear();
+    for (size_t i = first; i < first + count; ++i) {
+      pixels.insert(pixels.end(), pictures[i]->begin(), pictures[i]->end());
+    }
+    forward(model.packed, workspace, {pixels.data(), static_cast<int64_t>(count), {side, side}},
+            logits.data() + first * classes);
   }
-  if (members.empty()) return;
-  const auto count = static_cast<int64_t>(members.size());
-  std::vector<float> logits(count * classes);
-  forward(model.packed, workspace, {pixels.data(), count, {side, side}}, logits.data());
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  for (int64_t i = 0; i < count; ++i) {
-    members[i]->take_logits(logits.data() + i * classes, took.count(), members.size());
-  }
+  return true;
 }
 
 }  // namespace
 
-Api::Api(ServedModel model, const Metrics& metrics)
-    : model_(std::move(model)), metrics_(metrics), facts_(facts_of(model_).dump()) {}
+Api::Api(ServedModel model, const Metrics& metrics, ApiOptions options)
+    : model_(std::move(model)),
+      metrics_(metrics),
+      options_(std::move(options)),
+      facts_(facts_of(model_).dump()) {}
+
+bool Api::exists(std::string_view path) const {
+  const Endpoints& endpoints = options_.endpoints;
+  if (path == kClassifyPath) return endpoints.classify;
+  if (path == kAttendPath) return endpoints.attend;
+  if (path == kModelPath) return endpoints.model;
+  if (path == kMetricsPath) return endpoints.metrics;
+  return endpoints.page || is_health_check(path);
+}
 
 std::optional<Response> Api::at_once(const Request& request) const {
   const std::string_view path = request.path();
-  for (const std::string_view route : {kClassifyPath, kAttendPath}) {
-    if (path != route) continue;
-    if (request.method != "POST") return wrong_method(route, request, "POST");
-    if (is_upload_type(request.content_type)) return std::nullopt;
-    return refusal(route, 415,
-                   fmt::format("cannot read a picture from '{}'; send image/*, "
-                               "multipart/form-data or application/json",
-                               request.content_type));
+  std::optional<Response> response;
+  if (exists(path)) {
+    for (const std::string_view route : {kClassifyPath, kAttendPath}) {
+      if (path != route) continue;
+      if (request.method != "POST") return wrong_method(route, request, "POST");
+      if (is_upload_type(request.content_type)) return std::nullopt;
+      return refusal(route, 415,
+                     fmt::format("cannot read a picture from '{}'; send image/*, "
+                                 "multipart/form-data or application/json",
+                                 request.content_type));
+    }
+    response = answer_reading(path, facts_, metrics_);
   }
-  const std::optional<Response> response = answer_reading(path, facts_, metrics_);
   if (!response) {
     return refusal("other", 404,
                    fmt::format("there is nothing at '{}'; docs/server.md lists the paths", path));
@@ -117,29 +132,47 @@ std::optional<Response> Api::at_once(const Request& request) const {
   return wrong_method(response->route, request, "GET");
 }
 
-std::vector<Response> Api::run(Workspace& workspace,
-                               const std::vector<const Request*>& batch) const {
-  std::deque<Work> works;
-  for (const Request* request : batch) works.emplace_back(model_, *request);
-  try {
-    classify_together(model_, workspace, works);
-  } catch (const std::exception& error) {
-    log("a batch of {} failed: {}", batch.size(), error.what());
-    for (Work& work : works) {
-      if (!work.pixels().empty()) work.refuse(500, "unexpected failure; the server's log has it");
-    }
-  }
-  std::vector<Response> responses;
-  for (Work& work : works) {
-    work.run_alone(workspace);
-    responses.push_back(work.take_response());
-  }
-  return responses;
+std::unique_ptr<Work> Api::read(Request request) const {
+  return std::make_unique<Work>(model_, options_.pictures, std::move(request));
 }
 
-Response Api::handle(Workspace& workspace, const Request& request) const {
+void Api::classify(Workspace& workspace, const std::vector<Work*>& works) const {
+  const auto start = std::chrono::steady_clock::now();
+  const auto refuse_all = [&](int status, const char* message) {
+    for (Work* work : works) work->refuse(status, message);
+  };
+  std::vector<float> logits;
+  try {
+    if (!run_model(model_, workspace, works, options_.most_together, logits)) {
+      return refuse_all(503, "not answered in time; try again in a second");
+    }
+  } catch (const std::exception& error) {
+    log("a batch of {} failed: {}", works.size(), error.what());
+    return refuse_all(500, "unexpected failure; the server's log has it");
+  }
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  const size_t classes = static_cast<size_t>(model_.packed.spec().classes);
+  const size_t pictures = logits.size() / classes;
+  const float* own = logits.data();
+  for (Work* work : works) {
+    const size_t count = work->pictures();
+    work->take_logits(own, took.count(), pictures);
+    own += count * classes;
+  }
+}
+
+Response Api::handle(Workspace& workspace, Request request) const {
   std::optional<Response> response = at_once(request);
-  return response ? *response : run(workspace, {&request}).front();
+  if (response) return *response;
+  const std::unique_ptr<Work> work = read(std::move(request));
+  work->decode();
+  if (work->refused()) return work->take_response();
+  if (work->attends()) {
+    work->attend(workspace);
+  } else {
+    classify(workspace, {work.get()});
+  }
+  return work->take_response();
 }
 
 }  // namespace soft

@@ -8,7 +8,12 @@
 
 namespace soft {
 
-Crew::Crew(const CrewOptions& options, Metrics& metrics, std::function<Answer()> hire)
+void Ticket::answer(Response response) {
+  const Reply once = std::exchange(reply, nullptr);
+  if (once) once(std::move(response));
+}
+
+Crew::Crew(const CrewOptions& options, Metrics& metrics, std::function<Labour()> hire)
     : options_(options), metrics_(metrics) {
   try {
     for (int i = 0; i < options.workers; ++i) {
@@ -24,82 +29,90 @@ Crew::Crew(const CrewOptions& options, Metrics& metrics, std::function<Answer()>
 
 Crew::~Crew() { shut_down(); }
 
-void Crew::shut_down() {
-  {
-    const std::lock_guard lock(mutex_);
-    closing_ = true;
-    queue_.clear();
-  }
+bool Crew::close() {
+  std::deque<Job> dropped;  // without the lock: a ticket may be the last to know of its connection
+  const std::lock_guard lock(mutex_);
+  closing_ = true;
+  dropped.swap(queue_);
+  waiting_ = 0;
   changed_.notify_all();
+  return busy_ == 0;
+}
+
+void Crew::shut_down() {
+  close();
   for (std::thread& worker : workers_) worker.join();
 }
 
 bool Crew::take(Ticket& ticket) {
   {
     const std::lock_guard lock(mutex_);
-    if (queue_.size() >= options_.queue) return false;
+    // A request with many pictures may find the queue shorter than itself, but not one before it.
+    const bool full = waiting_ > 0 && waiting_ + ticket.weight > options_.queue;
+    if (closing_ || full) return false;
+    waiting_ += ticket.weight;
+    metrics_.queued += static_cast<int64_t>(ticket.weight);
     queue_.push_back({std::move(ticket), std::chrono::steady_clock::now()});
-    metrics_.queued = static_cast<int64_t>(queue_.size());
   }
   changed_.notify_one();
   return true;
 }
 
 size_t Crew::ready() const {
-  if (queue_.empty()) return 0;
-  if (queue_.front().ticket.alone) return 1;
-  const auto end =
-      std::find_if(queue_.begin(), queue_.end(), [](const Job& job) { return job.ticket.alone; });
-  return std::min<size_t>(end - queue_.begin(), options_.most);
+  size_t count = 0, weight = 0;
+  while (count < queue_.size()) {
+    weight += queue_[count].ticket.weight;
+    if (count > 0 && weight > options_.most) break;
+    ++count;
+  }
+  return count;
 }
 
-bool Crew::may_grow() const {
-  return !queue_.empty() && !queue_.front().ticket.alone && ready() == queue_.size() &&
-         ready() < options_.most;
-}
-
-std::vector<Crew::Job> Crew::next_batch() {
+std::vector<Ticket> Crew::next_batch() {
   std::unique_lock lock(mutex_);
   ++resting_;
   changed_.wait(lock, [&] { return closing_ || !queue_.empty(); });
-  while (!closing_ && may_grow()) {
+  while (!closing_ && !queue_.empty() && waiting_ < options_.most) {  // others may join it
     const auto deadline = queue_.front().arrival + options_.patience;
     if (changed_.wait_until(lock, deadline) == std::cv_status::timeout) break;
   }
   // Workers that rest, too, get their share: two halves side by side end sooner than one whole.
   const size_t count = std::min(ready(), (queue_.size() + resting_ - 1) / resting_);
   --resting_;
-  const auto end = queue_.begin() + static_cast<ptrdiff_t>(count);
-  std::vector<Job> batch(std::make_move_iterator(queue_.begin()), std::make_move_iterator(end));
-  queue_.erase(queue_.begin(), end);
-  metrics_.queued = static_cast<int64_t>(queue_.size());
+  std::vector<Ticket> batch;
+  size_t weight = 0;
+  for (size_t i = 0; i < count; ++i) {
+    weight += queue_.front().ticket.weight;
+    batch.push_back(std::move(queue_.front().ticket));
+    queue_.pop_front();
+  }
+  busy_ += batch.empty() ? 0 : 1;
+  waiting_ -= weight;
+  metrics_.queued -= static_cast<int64_t>(weight);
   if (!queue_.empty()) changed_.notify_one();
+  if (options_.counted && weight > 0) metrics_.count_batch(weight);
   return batch;
 }
 
-std::vector<Response> Crew::answers(const Answer& answer, const std::vector<Job>& batch) {
-  std::vector<const Request*> requests;
-  for (const Job& job : batch) requests.push_back(&job.ticket.request);
-  try {
-    return answer(requests);
-  } catch (const std::exception& error) {
-    log("a batch of {} failed: {}", batch.size(), error.what());
-    const Response failed = error_response(500, "unexpected failure; the server's log has it");
-    return std::vector<Response>(batch.size(), failed);
-  }
-}
-
-void Crew::work(const Answer& answer) {
+void Crew::work(const Labour& labour) {
   for (;;) {
-    std::vector<Job> batch = next_batch();
+    std::vector<Ticket> batch = next_batch();
     if (batch.empty()) {
       const std::lock_guard lock(mutex_);
       if (closing_) return;
       continue;  // another worker was quicker
     }
-    metrics_.count_batch(batch.size());
-    std::vector<Response> responses = answers(answer, batch);
-    for (size_t i = 0; i < batch.size(); ++i) batch[i].ticket.reply(std::move(responses[i]));
+    try {
+      labour(batch);
+    } catch (const std::exception& error) {
+      log("a batch of {} failed: {}", batch.size(), error.what());
+      for (Ticket& ticket : batch) {
+        ticket.answer(error_response(500, "unexpected failure; the server's log has it"));
+      }
+    }
+    batch.clear();
+    const std::lock_guard lock(mutex_);
+    --busy_;
   }
 }
 

@@ -8,7 +8,6 @@
 namespace soft {
 namespace {
 
-constexpr size_t kMostParts = 32;
 constexpr size_t kLongestBoundary = 70;  // RFC 2046
 
 bool same_letters(std::string_view a, std::string_view b) {
@@ -72,14 +71,15 @@ std::string boundary_of(std::string_view content_type) {
 
 }  // namespace
 
-std::vector<FormPart> parse_form(std::string_view content_type, std::string_view body) {
+std::vector<FormPart> parse_form(std::string_view content_type, std::string_view body,
+                                 size_t most_parts) {
   const std::string delimiter = boundary_of(content_type);
   const auto is_first = body.substr(0, delimiter.size() - 2) == delimiter.substr(2);
   size_t at = is_first ? delimiter.size() - 2 : body.find(delimiter);
   if (!is_first && at != std::string_view::npos) at += delimiter.size();
   std::vector<FormPart> parts;
   while (at != std::string_view::npos && body.substr(at, 2) == "\r\n") {
-    if (parts.size() == kMostParts) fail_usage("the form has more than {} parts", kMostParts);
+    if (parts.size() == most_parts) fail_usage("the form has more than {} parts", most_parts);
     const size_t end = body.find(delimiter, at);
     if (end == std::string_view::npos) break;
     parts.push_back(part_of(body.substr(at + 2, end - at - 2)));

@@ -13,6 +13,8 @@ std::string_view kind_of(int status) {
   switch (status) {
     case 400:
       return "bad_request";
+    case 403:
+      return "forbidden";
     case 404:
       return "not_found";
     case 405:
@@ -43,6 +45,10 @@ std::string_view Request::path() const {
 std::string_view Request::query() const {
   const size_t mark = target.find('?');
   return mark == std::string::npos ? std::string_view() : std::string_view(target).substr(mark + 1);
+}
+
+bool is_health_check(std::string_view path) {
+  return path == kLivePath || path == kReadyPath || path == kMetricsPath;
 }
 
 Response error_response(int status, std::string_view message) {

@@ -67,11 +67,15 @@ std::string Metrics::text() const {
   for (const auto& [route, histogram] : latency_) {
     text += histogram.text(kLatency, fmt::format("route=\"{}\"", route));
   }
-  text += heading("soft_batch_size", "histogram", "Requests that a worker took at once.");
+  text += heading("soft_batch_size", "histogram", "Pictures that a worker took at once.");
   text += batches_.text("soft_batch_size", "");
-  text += gauge("soft_queue_length", "Requests that wait for a worker.", queued);
+  text += gauge("soft_queue_length", "Pictures that wait for a worker.", queued);
   text += gauge("soft_open_connections", "Connections that are open.", connections);
   text += gauge("soft_draining", "1 while the server finishes its last requests.", draining);
+  if (dropped_lines) {
+    text += heading("soft_log_dropped_total", "counter", "Lines of the log that were dropped.");
+    text += fmt::format("soft_log_dropped_total {}\n", dropped_lines());
+  }
   return text + gauge("process_resident_memory_bytes", "Memory in RAM.", resident_bytes());
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -39,6 +40,7 @@ class Metrics {
   std::atomic<int64_t> connections{0};
   std::atomic<int64_t> queued{0};
   std::atomic<bool> draining{false};
+  std::function<uint64_t()> dropped_lines;  // of the log; set before anybody asks
 
  private:
   mutable std::mutex mutex_;

@@ -15,15 +15,16 @@ using asio::ip::tcp;
 using Code = boost::system::error_code;
 
 constexpr std::chrono::milliseconds kGrace{100};
-constexpr std::chrono::milliseconds kAcceptPause{50};
+constexpr std::chrono::milliseconds kAcceptPause{20};
 
 }  // namespace
 
-Server::Server(const Address& address, const Limits& limits, Metrics& metrics)
-    : limits_(limits), metrics_(metrics) {
+Server::Server(const Address& address, const Limits& limits, Metrics& metrics, Journal* journal)
+    : limits_(limits), metrics_(metrics), journal_(journal) {
   listen(address);
   signals_.add(SIGINT);  // from here on they wait for run(), even if it has not begun
   signals_.add(SIGTERM);
+  signals_.add(SIGHUP);
   await_signal();
 }
 
@@ -35,62 +36,117 @@ Server::~Server() {
 }
 
 void Server::listen(const Address& address) {
-  Code code;
-  const auto ip = asio::ip::make_address(address.host, code);
-  if (code) {
-    fail_usage("--host '{}' is no IP address; use 127.0.0.1, or 0.0.0.0 for all interfaces",
-               address.host);
+  std::string host = address.host;
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
   }
-  const tcp::endpoint endpoint(ip, static_cast<uint16_t>(address.port));
-  const auto check = [&](const char* what) {
-    if (!code) return;
-    fail("cannot {} {}:{}: {}; choose another --port or --host", what, address.host, address.port,
-         code.message());
-  };
-  acceptor_.open(endpoint.protocol(), code);
-  check("open");
-  acceptor_.set_option(tcp::acceptor::reuse_address(true), code);
-  acceptor_.bind(endpoint, code);
-  check("listen on");
-  acceptor_.listen(asio::socket_base::max_listen_connections, code);
-  check("listen on");
+  if (host != "localhost") {
+    Code code;
+    const auto ip = asio::ip::make_address(host, code);
+    if (code) {
+      fail_usage(
+          "--host '{}' is no IP address; use 127.0.0.1, ::1, localhost for both, or 0.0.0.0 "
+          "for all interfaces",
+          address.host);
+    }
+    return open(ip, address.port, address);
+  }
+  open(asio::ip::address_v4::loopback(), address.port, address);
+  try {
+    open(asio::ip::address_v6::loopback(), port(), address);
+  } catch (const Error& error) {  // a machine without IPv6
+    log("localhost is 127.0.0.1 alone: {}", error.what());
+    entrances_.pop_back();
+  }
 }
 
-int Server::port() const { return acceptor_.local_endpoint().port(); }
+void Server::open(const asio::ip::address& ip, int port, const Address& asked) {
+  Code code;
+  const auto check = [&](const char* what) {
+    if (!code) return;
+    fail("cannot {} {}:{}: {}; choose another --port or --host", what, asked.host, port,
+         code.message());
+  };
+  const tcp::endpoint endpoint(ip, static_cast<uint16_t>(port));
+  Acceptor& acceptor = entrances_.emplace_back(context_).acceptor;
+  acceptor.open(endpoint.protocol(), code);
+  check("open");
+  acceptor.set_option(Acceptor::reuse_address(true), code);
+  acceptor.bind(endpoint, code);
+  check("listen on");
+  acceptor.listen(asio::socket_base::max_listen_connections, code);
+  check("listen on");
+  acceptor.non_blocking(true, code);
+}
 
-void Server::run(Handler handler) {
+int Server::port() const { return entrances_.front().acceptor.local_endpoint().port(); }
+
+bool Server::run(Handler handler) {
   handler_ = std::move(handler);
   for (bool over = false; !over;) {
     try {
-      accept();
+      accept_all();
       context_.run();
       over = true;
     } catch (const std::exception& error) {  // no memory for a body, say: one connection is lost
       log("a connection failed: {}", error.what());
     }
   }
+  return !gave_up_;
 }
 
-void Server::accept() {
-  if (accepting_ || !acceptor_.is_open() || sessions_.size() >= limits_.connections) return;
-  acceptor_.async_accept([this](Code code, tcp::socket socket) {
-    accepting_ = false;
-    if (code && acceptor_.is_open()) return rest();
-    if (code) return;
-    std::make_shared<Session>(std::move(socket), *this)->start();
-    accept();
+// Waits until somebody knocks before it decides: nobody is sent away for a newcomer who never
+// comes.
+void Server::accept(Entrance& entrance) {
+  if (entrance.accepting || !entrance.acceptor.is_open()) return;
+  entrance.accepting = true;
+  entrance.acceptor.async_wait(Acceptor::wait_read, [this, &entrance](Code code) {
+    entrance.accepting = false;
+    if (!entrance.acceptor.is_open()) return;
+    const bool full = sessions_.size() >= limits_.connections + limits_.spare_places;
+    if (code || (full && !make_room())) return rest(entrance);
+    let_in(entrance);
   });
-  accepting_ = true;
 }
 
-// Out of descriptors, say: some will come back.
-void Server::rest() {
-  pause_.expires_after(kAcceptPause);
-  pause_.async_wait([this](Code) {
-    accepting_ = false;
-    accept();
+void Server::let_in(Entrance& entrance) {
+  Code code;
+  tcp::socket socket = entrance.acceptor.accept(code);
+  if (code == asio::error::would_block || code == asio::error::connection_aborted) {
+    return accept(entrance);
+  }
+  if (code) {  // out of descriptors, say: the idlest connection's comes back at once
+    if (!std::exchange(starved_, true)) {
+      log("cannot accept connections: {}; {} are open; raise `ulimit -n` or lower "
+          "--max-connections",
+          code.message(), sessions_.size());
+    }
+    make_room();
+    return rest(entrance);
+  }
+  starved_ = false;
+  const bool crowded = sessions_.size() >= limits_.connections && !make_room();
+  std::make_shared<Session>(std::move(socket), *this, crowded)->start();
+  accept(entrance);
+}
+
+void Server::rest(Entrance& entrance) {
+  entrance.accepting = true;
+  entrance.pause.expires_after(kAcceptPause);
+  entrance.pause.async_wait([this, &entrance](Code) {
+    entrance.accepting = false;
+    accept(entrance);
   });
-  accepting_ = true;
+}
+
+bool Server::make_room() {
+  Session* idlest = nullptr;
+  for (Session* session : sessions_) {
+    if (!session->may_go()) continue;
+    if (idlest == nullptr || session->since() < idlest->since()) idlest = session;
+  }
+  if (idlest != nullptr) idlest->close();
+  return idlest != nullptr;
 }
 
 void Server::enter(Session* session) {
@@ -110,12 +166,24 @@ bool Server::take(uint64_t body_bytes) {
 }
 
 void Server::await_signal() {
-  signals_.async_wait([this](Code code, int) {
+  signals_.async_wait([this](Code code, int signal) {
     if (code) return;
-    if (metrics_.draining) return context_.stop();  // asked twice: at once
-    drain();
+    heard(signal);
     await_signal();
   });
+}
+
+// A hang-up means new log files to those who keep some, and the end of the terminal to others.
+void Server::heard(int signal) {
+  if (signal == SIGHUP && journal_ != nullptr && journal_->has_files()) return journal_->reopen();
+  if (metrics_.draining) return give_up();  // asked twice: at once
+  drain();
+}
+
+void Server::give_up() {
+  log("not answered and given up: {}", early_ + late_);
+  gave_up_ = early_ + late_ > 0;
+  context_.stop();
 }
 
 void Server::drain() {
@@ -123,9 +191,7 @@ void Server::drain() {
   metrics_.draining = true;
   patience_.expires_after(limits_.drain_time);
   patience_.async_wait([this](Code code) {
-    if (code) return;
-    log("not answered in time and given up: {}", early_ + late_);
-    context_.stop();
+    if (!code) give_up();
   });
   leave_when_done();
 }
@@ -155,13 +221,14 @@ void Server::leave_when_done() {
 }
 
 void Server::close_door() {
-  Code code;
-  acceptor_.non_blocking(true, code);
-  while (!code) {  // connections that the kernel has accepted for us
-    tcp::socket socket = acceptor_.accept(code);
-    if (!code) std::make_shared<Session>(std::move(socket), *this)->start();
+  for (Entrance& entrance : entrances_) {
+    Code code;
+    while (!code) {  // connections that the kernel has accepted for us
+      tcp::socket socket = entrance.acceptor.accept(code);
+      if (!code) std::make_shared<Session>(std::move(socket), *this, false)->start();
+    }
+    entrance.acceptor.close(code);
   }
-  acceptor_.close(code);
   grace_.expires_after(kGrace);
   grace_.async_wait([this](Code ended) {
     left_ = true;
@@ -171,10 +238,13 @@ void Server::close_door() {
 
 void Server::finish() {
   Code ignored;
-  acceptor_.close(ignored);
+  for (Entrance& entrance : entrances_) entrance.acceptor.close(ignored);
   signals_.cancel(ignored);
   patience_.cancel();
-  for (Session* session : sessions_) session->close();
+  const std::set<Session*> all = sessions_;  // each leaves when it is closed
+  for (Session* session : all) session->close();
+  for (Entrance& entrance : entrances_) entrance.pause.cancel();
+  context_.stop();  // a worker may still know of a request that was answered without it
 }
 
 }  // namespace soft

@@ -8,12 +8,13 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
+#include <list>
 #include <memory>
 #include <set>
 #include <string>
 
-#include "serve/crew.h"
 #include "serve/http.h"
+#include "serve/journal.h"
 #include "serve/limits.h"
 #include "serve/metrics.h"
 
@@ -23,30 +24,47 @@ namespace soft {
 using Handler = std::function<void(Request request, Reply reply)>;
 
 struct Address {
-  std::string host = "127.0.0.1";
-  int port = 8080;  // 0: one that is free
+  std::string host = "127.0.0.1";  // an IP address, or localhost for both families
+  int port = 8080;                 // 0: one that is free
 };
 
 class Session;
 
 class Server {
  public:
-  // Binds and listens; an Error says why it cannot.
-  Server(const Address& address, const Limits& limits, Metrics& metrics);
+  // Binds and listens; an Error says why it cannot. Requests are noted in the journal, if there is
+  // one.
+  Server(const Address& address, const Limits& limits, Metrics& metrics,
+         Journal* journal = nullptr);
   ~Server();
 
   int port() const;
-  void run(Handler handler);  // until a signal, and then until the last answer
-  void drain();               // what the signal does; from the server's thread
-  void drain_soon();          // the same from any thread
+  // Until a signal, and then until the last answer; false when requests were given up.
+  bool run(Handler handler);
+  void drain();       // what the signal does; from the server's thread
+  void drain_soon();  // the same from any thread
 
  private:
   friend class Session;
+  using Acceptor = boost::asio::ip::tcp::acceptor;
+  struct Entrance {  // an address that it listens on
+    explicit Entrance(boost::asio::io_context& context) : acceptor(context), pause(context) {}
+    Acceptor acceptor;
+    boost::asio::steady_timer pause;  // of accepting
+    bool accepting = false;           // waiting for a connection, or resting before the next
+  };
 
   void listen(const Address& address);
-  void accept();  // while there is room for connections
-  void rest();
+  void open(const boost::asio::ip::address& ip, int port, const Address& asked);
+  void accept_all() {
+    for (Entrance& entrance : entrances_) accept(entrance);
+  }
+  void accept(Entrance& entrance);  // while there is room for connections
+  void let_in(Entrance& entrance);
+  void rest(Entrance& entrance);  // before it looks again
+  bool make_room();               // closes the idlest connection
   void await_signal();
+  void heard(int signal);
   void enter(Session* session);
   void leave(Session* session);
   void request_began(bool late);
@@ -56,23 +74,25 @@ class Server {
   void leave_when_done();
   void close_door();
   void finish();
+  void give_up();
 
   boost::asio::io_context context_{1};
-  boost::asio::ip::tcp::acceptor acceptor_{context_};
+  std::list<Entrance> entrances_;
   boost::asio::signal_set signals_{context_};
   boost::asio::steady_timer patience_{context_};  // ends a drain that takes too long
   boost::asio::steady_timer grace_{context_};     // lets late requests hear that they are refused
-  boost::asio::steady_timer pause_{context_};     // of accepting
   const Limits limits_;
   Metrics& metrics_;
+  Journal* journal_;
   Handler handler_;
   std::set<Session*> sessions_;
-  uint64_t held_ = 0;       // bytes of bodies being read or answered
-  size_t early_ = 0;        // requests being read, answered or written, begun before the signal,
-  size_t late_ = 0;         // and after it
-  bool accepting_ = false;  // waiting for a connection, or resting before the next
-  bool leaving_ = false;    // the door is about to be closed,
-  bool left_ = false;       // and was
+  uint64_t held_ = 0;     // bytes of bodies being read or answered
+  size_t early_ = 0;      // requests being read, answered or written, begun before the signal,
+  size_t late_ = 0;       // and after it
+  bool leaving_ = false;  // the door is about to be closed,
+  bool left_ = false;     // and was
+  bool starved_ = false;  // no descriptors are left
+  bool gave_up_ = false;
 };
 
 }  // namespace soft

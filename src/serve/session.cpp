@@ -1,5 +1,6 @@
 #include "serve/session.h"
 
+#include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
@@ -14,14 +15,36 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 
 constexpr size_t kFirstRead = 4096;
+constexpr uint64_t kFirstBody = uint64_t{16} << 10;
+constexpr size_t kMostAtOnce = size_t{64} << 10;  // of a body, before its progress is noted
 constexpr size_t kMostDiscarded = size_t{64} << 20;
+constexpr size_t kReadAhead = size_t{32}
+                              << 10;  // beyond the headers; holds what follows the chunks
 
 std::string text_of(boost::beast::string_view view) { return {view.data(), view.size()}; }
 
+// A proxy's form, "http://host:80/path?query": the host inside counts, not the header.
+void split_target(Request& request) {
+  const size_t scheme = request.target.rfind("http://", 0) == 0    ? 7
+                        : request.target.rfind("https://", 0) == 0 ? 8
+                                                                   : 0;
+  if (scheme == 0) return;
+  const size_t end = std::min(request.target.size(), request.target.find_first_of("/?", scheme));
+  request.host = request.target.substr(scheme, end - scheme);
+  request.target.erase(0, end);
+  if (request.target.empty() || request.target.front() != '/') request.target.insert(0, "/");
+}
+
 }  // namespace
 
-Session::Session(asio::ip::tcp::socket socket, Server& server)
-    : socket_(std::move(socket)), server_(server), deadline_(socket_.get_executor()) {
+Session::Session(asio::ip::tcp::socket socket, Server& server, bool crowded)
+    : socket_(std::move(socket)),
+      server_(server),
+      deadline_(socket_.get_executor()),
+      buffer_(server.limits_.header_bytes + kReadAhead),
+      crowded_(crowded) {
+  Code ignored;
+  client_ = socket_.remote_endpoint(ignored).address().to_string();
   server_.enter(this);
 }
 
@@ -29,7 +52,6 @@ Session::~Session() {
   server_.leave(this);
   try {
     set_active(false);
-    server_.accept();
   } catch (const std::exception& error) {
     log("a connection did not end well: {}", error.what());
   }
@@ -43,8 +65,21 @@ void Session::start() {
 
 void Session::close() {
   Code ignored;
+  set_state(State::kClosed);
   deadline_.cancel();
   socket_.close(ignored);
+  server_.leave(this);  // now, though a worker may still know of it
+  set_active(false);
+}
+
+bool Session::may_go() const {
+  if (state_ == State::kIdle || state_ == State::kLeaving) return true;
+  return state_ == State::kReading && Clock::now() - since_ > server_.limits_.stall_time;
+}
+
+void Session::set_state(State state) {
+  state_ = state;
+  since_ = Clock::now();
 }
 
 void Session::set_deadline(std::chrono::milliseconds time) {
@@ -52,11 +87,11 @@ void Session::set_deadline(std::chrono::milliseconds time) {
   deadline_.expires_after(time);
   deadline_.async_wait([weak = weak_from_this()](Code code) {
     const auto self = weak.lock();
-    const bool replaced =
-        code || !self || self->deadline_.expiry() > std::chrono::steady_clock::now();
+    const bool replaced = code || !self || self->deadline_.expiry() > Clock::now();
     if (replaced) return;
     Code ignored;
     self->expired_ = true;
+    if (self->state_ == State::kAnswering && self->turn_ % 2 == 1) return self->overdue();
     self->socket_.cancel(ignored);
   });
 }
@@ -69,21 +104,11 @@ void Session::set_active(bool active) {
   server_.request_ended(late_);
 }
 
-// Takes the body's share of the server's memory before the first byte of it is read.
-bool Session::hold_body() {
-  const auto announced = parser_->content_length();
-  const uint64_t bytes = announced            ? *announced
-                         : parser_->chunked() ? server_.limits_.body_bytes
-                                              : 0;
-  if (!server_.take(bytes)) return false;
-  held_ = bytes;
-  return true;
-}
-
 // Nothing is known of the request yet: the connection may be closed without a word.
 void Session::await_request(std::chrono::milliseconds time) {
   set_active(false);
   if (buffer_.size() > 0) return begin_request();  // pipelined
+  set_state(State::kIdle);
   set_deadline(time);
   socket_.async_read_some(buffer_.prepare(kFirstRead),
                           [self = shared_from_this()](Code code, size_t count) {
@@ -96,8 +121,12 @@ void Session::await_request(std::chrono::milliseconds time) {
 void Session::begin_request() {
   late_ = server_.metrics_.draining;
   set_active(true);
-  began_ = std::chrono::steady_clock::now();
+  set_state(State::kReading);
+  began_ = Clock::now();
   head_only_ = false;
+  request_ = {};
+  filled_ = 0;
+  for (std::string& word : first_line_) word.clear();
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(server_.limits_.header_bytes));
   parser_->body_limit(server_.limits_.body_bytes);
@@ -106,17 +135,35 @@ void Session::begin_request() {
 }
 
 void Session::read_header() {
-  http::async_read_header(
-      socket_, buffer_, *parser_, [self = shared_from_this()](Code code, size_t) {
-        if (code) return self->failed_reading(code, "headers");
-        if (!self->hold_body()) {
-          return self->refuse(503, "too many pictures are on their way; try again in a second");
-        }
-        self->set_deadline(self->server_.limits_.body_time);
-        const auto& header = self->parser_->get();
-        const bool asks = boost::beast::iequals(header[http::field::expect], "100-continue");
-        asks ? self->invite_body() : self->read_body();
-      });
+  http::async_read_header(socket_, buffer_, *parser_,
+                          [self = shared_from_this()](Code code, size_t) {
+                            if (code) return self->failed_reading(code, "headers");
+                            self->take_header();
+                          });
+}
+
+// What stands behind a chunked body may not change what stood before it, so it is all taken now.
+void Session::take_header() {
+  const auto& header = parser_->get();
+  request_.method = text_of(header.method_string());
+  request_.target = text_of(header.target());
+  request_.content_type = text_of(header[http::field::content_type]);
+  request_.host = text_of(header[http::field::host]);
+  request_.origin = text_of(header[http::field::origin]);
+  request_.late = late_;
+  last_ = !header.keep_alive() || crowded_;
+  head_only_ = header.method() == http::verb::head;
+  first_line_[0] = request_.method;
+  first_line_[1] = request_.target;
+  const auto hosts = header.count(http::field::host);
+  if (hosts > 1 || (hosts == 0 && header.version() >= 11)) {
+    return refuse(400, fmt::format("there are {} Host headers; send one", hosts));
+  }
+  split_target(request_);
+  set_state(State::kReading);
+  set_deadline(server_.limits_.body_time);
+  const bool asks = boost::beast::iequals(header[http::field::expect], "100-continue");
+  asks ? invite_body() : read_body();
 }
 
 void Session::invite_body() {
@@ -126,10 +173,39 @@ void Session::invite_body() {
   });
 }
 
+// Makes room for twice as much as has come, out of the memory of all bodies: what is only announced
+// takes nothing from others.
+bool Session::grow_body() {
+  const auto announced = parser_->content_length();
+  const uint64_t most = announced ? *announced : server_.limits_.body_bytes;
+  const uint64_t size = std::min(std::max<uint64_t>(2 * filled_, kFirstBody), most + 1);
+  if (size <= request_.body.size()) return true;
+  if (!server_.take(size - held_)) return false;
+  held_ = size;
+  request_.body.resize(size);
+  return true;
+}
+
 void Session::read_body() {
-  http::async_read(socket_, buffer_, *parser_, [self = shared_from_this()](Code code, size_t) {
-    code ? self->failed_reading(code, "body") : self->dispatch();
-  });
+  if (parser_->is_done()) return dispatch();
+  if (filled_ == request_.body.size() && !grow_body()) {
+    return refuse(503, "too many pictures are on their way; try again in a second");
+  }
+  auto& room = parser_->get().body();
+  room.data = request_.body.data() + filled_;
+  room.size = offered_ = std::min(request_.body.size() - filled_, kMostAtOnce);
+  room.more = true;
+  http::async_read(socket_, buffer_, *parser_,
+                   [self = shared_from_this()](Code code, size_t) { self->took_body(code); });
+}
+
+void Session::took_body(Code code) {
+  filled_ += offered_ - parser_->get().body().size;
+  if (code == http::error::need_buffer) {
+    set_state(State::kReading);  // there was progress
+    return read_body();
+  }
+  code ? failed_reading(code, "body") : dispatch();
 }
 
 void Session::failed_reading(Code code, const char* what) {
@@ -157,30 +233,46 @@ void Session::refuse(int status, const std::string& message) {
 }
 
 void Session::dispatch() {
-  deadline_.cancel();
-  auto message = parser_->release();
-  last_ = !message.keep_alive();
-  head_only_ = message.method() == http::verb::head;
-  Request request{text_of(message.method_string()), text_of(message.target()),
-                  text_of(message[http::field::content_type]), std::move(message.body()), late_};
+  request_.body.resize(filled_);
+  if (crowded_ && !is_health_check(request_.path())) {
+    return refuse(503, "too many connections are open; try again in a second");
+  }
+  set_state(State::kAnswering);
+  const uint64_t turn = ++turn_;
+  patience_ = std::make_shared<Patience>(Clock::now() + server_.limits_.answer_time);
+  request_.patience = patience_;
+  set_deadline(server_.limits_.answer_time);
   // The guard keeps the server running while nothing but a worker knows of the request.
   auto guard =
       std::make_shared<asio::executor_work_guard<asio::any_io_executor>>(socket_.get_executor());
   // The session is handed back whole: it may end on the server's thread only, never on a worker's.
-  server_.handler_(
-      std::move(request), [self = shared_from_this(), guard](Response response) mutable {
-        const auto executor = self->socket_.get_executor();
-        asio::post(executor,
-                   [self = std::move(self), guard = std::move(guard),
-                    response = std::move(response)]() mutable { self->send(std::move(response)); });
-      });
+  server_.handler_(std::move(request_),
+                   [self = shared_from_this(), guard, turn](Response response) mutable {
+                     const auto executor = self->socket_.get_executor();
+                     asio::post(executor, [self = std::move(self), guard = std::move(guard), turn,
+                                           response = std::move(response)]() mutable {
+                       if (self->turn_ == turn) self->send(std::move(response));
+                     });
+                   });
+}
+
+// The worker may be busy for longer; its answer will find that another turn has begun.
+void Session::overdue() {
+  patience_->abandon();
+  refuse(503, fmt::format("not answered within {} s; try again later, or with a smaller picture",
+                          server_.limits_.answer_time.count() / 1000));
 }
 
 void Session::send(Response response) {
+  if (state_ == State::kClosed) return;
+  turn_ += turn_ % 2;  // even: nothing is waited for
+  set_state(State::kAnswering);
   last_ = last_ || server_.metrics_.draining;
   route_ = response.route;
+  response_bytes_ = response.body.size();
   response_ = {static_cast<http::status>(response.status), 11};
   response_.set(http::field::server, "soft");
+  response_.set(http::field::date, http_date(std::chrono::system_clock::now()));
   response_.set(http::field::content_type, response.content_type);
   for (const auto& [name, value] : response.headers) response_.set(name, value);
   if (response.status == 503) response_.set(http::field::retry_after, "1");
@@ -193,25 +285,35 @@ void Session::send(Response response) {
 }
 
 void Session::sent(Code code) {
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
+  const std::chrono::duration<double> took = Clock::now() - began_;
   server_.metrics_.count_request(route_, response_.result_int(), took.count());
+  note_visit(took.count());
   if (code) return close();
   if (last_) return linger();
   await_request(server_.limits_.idle_time);
+}
+
+void Session::note_visit(double seconds) const {
+  if (server_.journal_ == nullptr) return;
+  server_.journal_->visit({client_, first_line_[0], first_line_[1],
+                           static_cast<int>(response_.result_int()),
+                           head_only_ ? 0 : response_bytes_, 1000 * seconds});
 }
 
 // Closing while the client still sends would make its kernel drop our answer unread. So only our
 // side is closed first, and what arrives is thrown away until the client closes, too.
 void Session::linger() {
   Code ignored;
+  set_state(State::kLeaving);
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
   set_deadline(server_.limits_.linger_time);
   buffer_.clear();
+  std::string().swap(request_.body);
   discard();
 }
 
 void Session::discard() {
-  socket_.async_read_some(buffer_.prepare(size_t{64} << 10),
+  socket_.async_read_some(buffer_.prepare(kFirstRead),
                           [self = shared_from_this()](Code code, size_t count) {
                             self->discarded_ += count;
                             const bool enough = self->discarded_ > kMostDiscarded;

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "serve/server.h"
 
@@ -16,22 +17,34 @@ namespace soft {
 
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(boost::asio::ip::tcp::socket socket, Server& server);
+  using Clock = std::chrono::steady_clock;
+
+  // `crowded`: it came when all places were taken, and is heard only if it asks after our health.
+  Session(boost::asio::ip::tcp::socket socket, Server& server, bool crowded);
   ~Session();
 
   void start();
   void close();
 
+  // Whether it may be closed to make room for another: it says nothing, or too slowly.
+  bool may_go() const;
+  Clock::time_point since() const { return since_; }  // the last thing that happened
+
  private:
   using Code = boost::system::error_code;
-  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  using Parser = boost::beast::http::request_parser<boost::beast::http::buffer_body>;
+  enum class State { kIdle, kReading, kAnswering, kLeaving, kClosed };
 
   void await_request(std::chrono::milliseconds time);
   void begin_request();
   void read_header();
+  void take_header();
   void invite_body();  // 100 Continue
   void read_body();
+  void took_body(Code code);
+  bool grow_body();
   void dispatch();
+  void overdue();
   void send(Response response);
   void sent(Code code);
   void linger();
@@ -40,18 +53,29 @@ class Session : public std::enable_shared_from_this<Session> {
   void failed_reading(Code code, const char* what);
   void refuse(int status, const std::string& message);
   void set_deadline(std::chrono::milliseconds time);
+  void set_state(State state);
   void set_active(bool active);
-  bool hold_body();
+  void note_visit(double seconds) const;
 
   boost::asio::ip::tcp::socket socket_;
   Server& server_;
   boost::asio::steady_timer deadline_;
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
+  Request request_;
+  std::shared_ptr<Patience> patience_;
+  size_t filled_ = 0, offered_ = 0;  // bytes of its body: read, and room for the next
   boost::beast::http::response<boost::beast::http::string_body> response_;
-  std::chrono::steady_clock::time_point began_;  // the present request
-  std::string_view route_;                       // of the response being written
-  uint64_t held_ = 0;                            // bytes of the server's memory for the body
+  Clock::time_point began_;  // the present request
+  Clock::time_point since_ = Clock::now();
+  State state_ = State::kIdle;
+  std::string_view route_;     // of the response being written,
+  size_t response_bytes_ = 0;  // and its body's length
+  std::string client_;         // address
+  std::string first_line_[2];  // method and target of the request, for the journal
+  uint64_t held_ = 0;          // bytes of the server's memory for the body
+  uint64_t turn_ = 0;          // counts the answers that are waited for
+  const bool crowded_;
   bool active_ = false;
   bool expired_ = false;    // the deadline has passed
   bool late_ = false;       // the request began after the signal to end

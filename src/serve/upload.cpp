@@ -5,13 +5,16 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/printable.h"
 
 namespace soft {
 namespace {
 
 constexpr const char* kForm = "multipart/form-data";
 constexpr const char* kJson = "application/json";
-constexpr const char* kPicture = "image";  // the field that holds the picture
+constexpr const char* kPicture = "image";    // the field that holds the picture,
+constexpr const char* kPictures = "images";  // and the one that holds several
+constexpr size_t kMostFields = 32;           // beside the pictures
 
 // "Image/PNG; x=y" -> "image/png"
 std::string media_type(std::string_view content_type) {
@@ -20,14 +23,21 @@ std::string media_type(std::string_view content_type) {
   return type;
 }
 
-void read_form(const Request& request, Upload& upload) {
-  for (const FormPart& part : parse_form(request.content_type, request.body)) {
-    if (part.name != kPicture) {
+void add_picture(Upload& upload, std::string bytes, size_t most) {
+  if (upload.pictures.size() == most) {
+    fail_usage("more than {} pictures (--max-pictures); send them in several requests", most);
+  }
+  upload.pictures.push_back(std::move(bytes));
+}
+
+void read_form(const Request& request, Upload& upload, size_t most) {
+  for (const FormPart& part : parse_form(request.content_type, request.body, most + kMostFields)) {
+    if (part.name != kPicture && part.name != kPictures) {
       upload.parameters.add(part.name, std::string(part.content));
       continue;
     }
-    if (upload.picture.data() != nullptr) fail_usage("the form has two parts named 'image'");
-    upload.picture = part.content;
+    upload.several = !upload.pictures.empty() || part.name == kPictures;
+    add_picture(upload, std::string(part.content), most);
   }
 }
 
@@ -40,22 +50,35 @@ Json parse_body(const std::string& body) {
   }
 }
 
-void read_json(const Request& request, Upload& upload) {
+std::string picture_of(const Json& value, std::string_view name) {
+  if (!value.is_string()) {
+    fail_usage("'{}' is no string; put the picture's bytes there in base64", name);
+  }
+  return base64_decoded(value.get_ref<const std::string&>(), name);
+}
+
+void read_pictures(const Json& list, Upload& upload, size_t most) {
+  if (!list.is_array()) fail_usage("'images' is no list; put pictures there, each in base64");
+  upload.several = true;
+  for (const Json& value : list) add_picture(upload, picture_of(value, kPictures), most);
+}
+
+void read_json(const Request& request, Upload& upload, size_t most) {
   const Json json = parse_body(request.body);
   if (!json.is_object()) fail_usage("the request's body is JSON, but not an object");
   for (const auto& [name, value] : json.items()) {
-    const bool text = value.is_string();
-    if (!text && !value.is_number_integer()) {
+    if (name == kPictures) {
+      read_pictures(value, upload, most);
+    } else if (name == kPicture) {
+      add_picture(upload, picture_of(value, name), most);
+    } else if (value.is_string()) {
+      upload.parameters.add(name, value.get<std::string>());
+    } else if (value.is_number_integer()) {
+      upload.parameters.add(name, value.dump());
+    } else {
       fail_usage("'{}' is neither a string nor a whole number", name);
     }
-    if (name == kPicture) {
-      if (!text) fail_usage("'image' is no string; put the picture's bytes there in base64");
-      upload.storage = base64_decoded(value.get_ref<const std::string&>());
-      continue;
-    }
-    upload.parameters.add(name, text ? value.get<std::string>() : value.dump());
   }
-  upload.picture = upload.storage;
 }
 
 // What each character stands for; -1 for those that are none of base64's.
@@ -72,7 +95,7 @@ constexpr std::array<int8_t, 256> base64_table() {
 
 }  // namespace
 
-std::string base64_decoded(std::string_view text) {
+std::string base64_decoded(std::string_view text, std::string_view name) {
   static constexpr std::array<int8_t, 256> kTable = base64_table();
   while (!text.empty() && text.back() == '=') text.remove_suffix(1);
   std::string bytes;
@@ -81,7 +104,10 @@ std::string base64_decoded(std::string_view text) {
   int held = 0;
   for (const char c : text) {
     const int8_t digit = kTable[static_cast<unsigned char>(c)];
-    if (digit < 0) fail_usage("'image' is not base64: it has the character '{}'", c);
+    if (digit < 0) {
+      fail_usage("'{}' is not base64: it has the character '{}'", name,
+                 printable(std::string_view(&c, 1)));
+    }
     bits = bits << 6 | static_cast<uint32_t>(digit);
     held += 6;
     if (held < 8) continue;
@@ -98,18 +124,20 @@ bool is_upload_type(std::string_view content_type) {
          type == kForm || type == kJson;
 }
 
-Upload read_upload(const Request& request) {
+Upload read_upload(Request request, size_t most_pictures) {
   Upload upload;
   upload.parameters.add_query(request.query());
   const std::string type = media_type(request.content_type);
   if (type == kForm) {
-    read_form(request, upload);
+    read_form(request, upload, most_pictures);
   } else if (type == kJson) {
-    read_json(request, upload);
-  } else {
-    upload.picture = request.body;
+    read_json(request, upload, most_pictures);
+  } else if (!request.body.empty()) {
+    upload.pictures.push_back(std::move(request.body));
   }
-  if (upload.picture.empty()) {
+  const bool missing =
+      upload.pictures.empty() || (!upload.several && upload.pictures.front().empty());
+  if (missing) {
     fail_usage(
         "there is no picture; send its bytes as the body, as the part 'image' of a form, or in "
         "base64 as 'image' in JSON");

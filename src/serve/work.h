@@ -1,11 +1,13 @@
-// One request on its way through the model: read, run, answer. Whatever goes wrong becomes the
-// response.
+// One request on its way through the model: read, decoded, run, answered. Each step may be taken on
+// another thread; whatever goes wrong becomes the response, or its picture's share of it.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "engine/attend.h"
+#include "image/codec.h"
 #include "serve/api.h"
 #include "serve/upload.h"
 
@@ -16,32 +18,57 @@ constexpr std::string_view kAttendPath = "/v1/attend";
 
 class Work {
  public:
-  // Decodes the picture and prepares it.
-  Work(const ServedModel& model, const Request& request);
+  // Takes the request apart. The model must outlive the work.
+  Work(const ServedModel& model, const PictureLimits& limits, Request request);
 
-  // [3, size, size] of a picture to classify, which the batch runs; empty for other requests.
-  const std::vector<float>& pixels() const { return pixels_; }
+  // What the pictures announce, in pixels to go over; 0 when there is nothing left to decode.
+  int64_t announced() const;
+  void decode();
+
+  bool refused() const { return refused_; }
+  bool attends() const { return attends_; }
+  bool given_up() const { return patience_ != nullptr && patience_->over(); }
+
+  // The pictures to classify, each [3, size, size].
+  size_t pictures() const { return ready_.size(); }
+  const std::vector<float>& pixels(size_t picture) const { return ready_[picture]->pixels; }
+  // logits: [pictures, classes]; batch: how many pictures ran together.
   void take_logits(const float* logits, double milliseconds, size_t batch);
 
-  // Answers what is not a picture to classify.
-  void run_alone(Workspace& workspace);
+  // One picture to attend to.
+  const AttendInput& input() const { return input_; }
+  const AttendRequest& query() const { return query_; }
+  void attend(Workspace& workspace);
+  void take_rows(const AttendResult& result, double milliseconds);
 
-  // The end of a batch that threw.
   void refuse(int status, std::string_view message);
   Response take_response() { return std::move(response_); }
 
  private:
-  void read_classify(const Upload& upload);
-  void read_attend(const Upload& upload);
-  Image decode(const Upload& upload) const;
+  struct Picture {
+    std::string bytes;
+    std::vector<float> pixels;
+    Json answer;  // of its own: classes, or an error
+  };
+
+  void read(Request request);
+  void read_attend(const Parameters& parameters);
+  void decode_one(Picture& picture, DecodeOptions& options);
   void guarded(const std::function<void()>& step);
   void answer(Json json, double milliseconds, size_t batch);
 
   const ServedModel& model_;
+  const PictureLimits& limits_;
+  const std::shared_ptr<Patience> patience_;
+  const bool attends_;
+  bool refused_ = false;
+  bool several_ = false;  // the answer is a list
   int top_ = 5;
-  double decoding_ = 0;        // milliseconds
-  std::vector<float> pixels_;  // to classify,
-  AttendInput input_;          // or to attend to
+  int size_ = 0;             // to attend at
+  double milliseconds_ = 0;  // of reading and decoding
+  std::vector<Picture> pictures_;
+  std::vector<Picture*> ready_;  // those that could be decoded
+  AttendInput input_;
   AttendRequest query_;
   Response response_;
 };

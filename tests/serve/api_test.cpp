@@ -2,6 +2,7 @@
 #include "serve/api.h"
 
 #include "serve/fixture.h"
+#include "serve/work.h"
 
 namespace soft {
 namespace {
@@ -59,18 +60,130 @@ TEST_F(ApiTest, ABatchAnswersEachRequestAsIfItWereAlone) {
       {"POST", "/v1/attend?x=1&y=2", "", picture_png()},
       {"POST", "/v1/classify?top=1", "", picture_png(64)},
   };
-  std::vector<const Request*> batch;
-  for (const Request& request : requests) batch.push_back(&request);
-  const std::vector<Response> responses = api_.run(workspace_, batch);
-  ASSERT_EQ(responses.size(), requests.size());
+  std::vector<std::unique_ptr<Work>> works;
+  std::vector<Work*> batch;
+  for (const Request& request : requests) {
+    works.push_back(api_.read(request));
+    works.back()->decode();
+    if (works.back()->refused()) continue;
+    if (works.back()->attends()) {
+      works.back()->attend(workspace_);
+    } else {
+      batch.push_back(works.back().get());
+    }
+  }
+  ASSERT_EQ(batch.size(), 2u);
+  api_.classify(workspace_, batch);
   for (size_t i = 0; i < requests.size(); ++i) {
-    Json together = json_of(responses[i]), alone = json_of(api_.handle(workspace_, requests[i]));
-    EXPECT_EQ(responses[i].status, i == 1 ? 422 : 200);
+    const Response response = works[i]->take_response();
+    Json together = json_of(response), alone = json_of(api_.handle(workspace_, requests[i]));
+    EXPECT_EQ(response.status, i == 1 ? 422 : 200);
+    if (i == 0) {
+      EXPECT_EQ(together["cost"]["batch"], 2);
+    }
     together.erase("cost");
     alone.erase("cost");
     EXPECT_EQ(together, alone) << i;
   }
-  EXPECT_EQ(json_of(responses[0])["cost"]["batch"], 2);
+}
+
+TEST_F(ApiTest, SeveralPicturesAreAnsweredInOrderEachOnItsOwn) {
+  const Json first = json_of(post("/v1/classify", picture_png()))["top"];
+  const Json second = json_of(post("/v1/classify", picture_png(64)))["top"];
+  const std::string parts =
+      form({{"image", picture_png()}, {"image", "no picture"}, {"image", picture_png(64)}});
+  const std::string json = R"({"images":[")" + base64(picture_png()) + R"(","bm8=",")" +
+                           base64(picture_png(64)) + R"("]})";
+  for (const Response& response :
+       {post("/v1/classify", parts, kFormType), post("/v1/classify", json, "application/json")}) {
+    ASSERT_EQ(response.status, 200) << response.body;
+    const Json results = json_of(response)["results"];
+    ASSERT_EQ(results.size(), 3u);
+    EXPECT_EQ(results[0]["top"], first);
+    EXPECT_EQ(results[1]["error"]["status"], 422);
+    EXPECT_THAT(results[1]["error"]["message"].get<std::string>(), HasSubstr("'images[1]'"));
+    EXPECT_EQ(results[2]["top"], second);
+    EXPECT_EQ(json_of(response)["cost"]["batch"], 2);
+  }
+}
+
+TEST_F(ApiTest, AListOfOnePictureIsAnsweredAsAList) {
+  const Json one = json_of(post(
+      "/v1/classify", R"({"images":[")" + base64(picture_png()) + R"("]})", "application/json"));
+  EXPECT_EQ(one["results"].size(), 1u);
+  EXPECT_EQ(json_of(post("/v1/classify", form({{"images", picture_png()}}), kFormType))["results"],
+            one["results"]);
+}
+
+TEST_F(ApiTest, MorePicturesThanARequestMayHaveAreRefused) {
+  std::vector<std::pair<std::string, std::string>> many(33, {"image", "x"});
+  expect_error(post("/v1/classify", form(many), kFormType), 400, "more than 32 pictures");
+  expect_error(post("/v1/attend?x=1&y=1", form({{"image", "a"}, {"image", "b"}}), kFormType), 400,
+               "one picture a request");
+}
+
+TEST_F(ApiTest, MorePicturesThanABatchAreRunInSeveral) {
+  ApiOptions options;
+  options.most_together = 2;
+  const Api api(small_model(), metrics_, options);
+  std::vector<std::pair<std::string, std::string>> many;
+  for (int i = 0; i < 5; ++i) many.emplace_back("image", picture_png(40 + i));
+  const Request request{"POST", "/v1/classify", kFormType, form(many)};
+  EXPECT_EQ(json_of(api.handle(workspace_, request))["results"],
+            json_of(api_.handle(workspace_, request))["results"]);
+}
+
+TEST_F(ApiTest, PicturesThatAreTooMuchWorkAreRefusedWithTheFlag) {
+  ApiOptions options;
+  options.pictures.decode.side = 50;
+  options.pictures.decode.pixels = 1900;
+  const Api api(small_model(), metrics_, options);
+  const auto refused = [&](int width) {
+    return api.handle(workspace_, {"POST", "/v1/classify", "", picture_png(width)});
+  };
+  expect_error(refused(51), 422, "a side may have 50 (--max-side)");
+  expect_error(refused(48), 422, "more than the 1900 that are read (--max-megapixels)");
+  EXPECT_EQ(refused(40).status, 200);
+}
+
+TEST_F(ApiTest, TheWorkOfAllPicturesOfARequestIsLimited) {
+  ApiOptions options;
+  options.pictures.decode.work = 3 * 48 * 40;
+  const Api api(small_model(), metrics_, options);
+  std::vector<std::pair<std::string, std::string>> many(5, {"image", picture_png()});
+  const Json results =
+      json_of(api.handle(workspace_, {"POST", "/v1/classify", kFormType, form(many)}))["results"];
+  ASSERT_EQ(results.size(), 5u);
+  EXPECT_TRUE(results[2].contains("top"));
+  EXPECT_THAT(results[3]["error"]["message"].get<std::string>(), HasSubstr("--max-decode-work"));
+}
+
+TEST_F(ApiTest, WorkThatNobodyWaitsForIsGivenUp) {
+  Request request{"POST", "/v1/classify", "", picture_png()};
+  request.patience = std::make_shared<Patience>(Patience::Clock::now() + std::chrono::hours(1));
+  const std::unique_ptr<Work> decoding = api_.read(request), running = api_.read(request);
+  running->decode();
+  EXPECT_FALSE(running->refused());
+  request.patience->abandon();
+  decoding->decode();
+  expect_error(decoding->take_response(), 422, "not decoded in time");
+  api_.classify(workspace_, {running.get()});
+  expect_error(running->take_response(), 503, "not answered in time");
+}
+
+TEST_F(ApiTest, EndpointsThatWereNotChosenDoNotExist) {
+  ApiOptions options;
+  options.endpoints = {true, false, false, false, false};
+  const Api api(small_model(), metrics_, options);
+  const auto status = [&](const char* method, const char* path) {
+    return api.handle(workspace_, {method, path, "", picture_png()}).status;
+  };
+  EXPECT_EQ(status("POST", "/v1/classify"), 200);
+  for (const char* path : {"/v1/attend", "/v1/model", "/metrics", "/", "/explorer.js"}) {
+    EXPECT_EQ(status("GET", path), 404) << path;
+  }
+  EXPECT_EQ(status("GET", "/live"), 200);
+  EXPECT_EQ(status("GET", "/ready"), 200);
 }
 
 TEST_F(ApiTest, AttendGivesOneRowForEachLayerAndHead) {
@@ -136,11 +249,13 @@ TEST_F(ApiTest, BadBodiesAreRefusedWithTheReason) {
   refused("multipart/form-data", "x", "names no boundary");
   refused(kFormType, "x", "closing boundary");
   refused(kFormType, form({{"top", "3"}}), "there is no picture");
-  refused(kFormType, form({{"image", "a"}, {"image", "b"}}), "two parts named 'image'");
   refused("application/json", "{", "the request's body");
   refused("application/json", "[1]", "not an object");
   refused("application/json", R"({"image":7})", "'image' is no string");
   refused("application/json", R"({"image":"?"})", "not base64");
+  refused("application/json", R"({"images":"QQ=="})", "'images' is no list");
+  refused("application/json", R"({"images":[7]})", "'images' is no string");
+  refused("application/json", R"({"images":[]})", "there is no picture");
   refused("application/json", R"({"image":"QQ==","image":"QQ=="})", "image");
   refused("application/json", std::string(40, '[') + std::string(40, ']'), "the request's body");
 }

@@ -13,14 +13,23 @@ namespace soft::test {
 
 class Client {
  public:
-  explicit Client(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  explicit Client(int port, bool v6 = false)
+      : socket_(::socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0)) {
     const timeval patience{60, 0};  // a server that hangs fails the test instead of hanging it
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    connected_ = connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+    const auto number = htons(static_cast<uint16_t>(port));
+    sockaddr_in four{AF_INET, number, {htonl(INADDR_LOOPBACK)}, {}};
+    sockaddr_in6 six{AF_INET6, number, 0, in6addr_loopback, 0};
+    connected_ = (v6 ? connect(socket_, reinterpret_cast<sockaddr*>(&six), sizeof(six))
+                     : connect(socket_, reinterpret_cast<sockaddr*>(&four), sizeof(four))) == 0;
+  }
+  static bool has_ipv6() {
+    const int socket = ::socket(AF_INET6, SOCK_STREAM, 0);
+    sockaddr_in6 any{AF_INET6, 0, 0, in6addr_loopback, 0};
+    const bool bound =
+        socket >= 0 && bind(socket, reinterpret_cast<sockaddr*>(&any), sizeof(any)) == 0;
+    if (socket >= 0) ::close(socket);
+    return bound;
   }
   ~Client() { close(); }
   Client(const Client&) = delete;
@@ -82,12 +91,12 @@ class Client {
 };
 
 inline std::string get(const std::string& target) {
-  return "GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n";
+  return "GET " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
 }
 
 inline std::string post(const std::string& target, const std::string& body,
                         const std::string& headers = "") {
-  return "POST " + target + " HTTP/1.1\r\nHost: x\r\n" + headers +
+  return "POST " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers +
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 

@@ -15,26 +15,24 @@ using namespace std::chrono_literals;
 class CrewTest : public testing::Test {
  protected:
   void hire(CrewOptions options) {
-    crew_ = std::make_unique<Crew>(options, metrics_, [this]() -> Answer {
-      return [this](const std::vector<const Request*>& batch) { return answer(batch); };
+    crew_ = std::make_unique<Crew>(options, metrics_, [this]() -> Labour {
+      return [this](std::vector<Ticket>& batch) { answer(batch); };
     });
   }
 
-  std::vector<Response> answer(const std::vector<const Request*>& batch) {
-    if (batch.front()->target == "stop") gate_.get_future().wait();
-    if (batch.front()->target == "throw") fail("no luck");
+  void answer(std::vector<Ticket>& batch) {
+    if (batch.front().request.target == "stop") gate_.get_future().wait();
+    if (batch.front().request.target == "throw") fail("no luck");
     std::vector<std::string> targets;
-    std::vector<Response> responses;
-    for (const Request* request : batch) {
-      targets.push_back(request->target);
-      responses.push_back({200, "", request->target});
+    for (Ticket& ticket : batch) {
+      targets.push_back(ticket.request.target);
+      ticket.answer({200, "", targets.back()});
     }
     batches_.push_back(targets);
-    return responses;
   }
 
-  bool submit(const std::string& target, bool alone = false) {
-    Ticket ticket{{"POST", target}, nullptr, alone};
+  bool submit(const std::string& target, size_t weight = 1) {
+    Ticket ticket{{"POST", target}, nullptr, weight};
     ticket.reply = [this](const Response& response) { replies_.push_back(response.body); };
     return crew_->take(ticket);
   }
@@ -85,12 +83,32 @@ TEST_F(CrewTest, DoesNotWaitForever) {
   EXPECT_EQ(batches_, (Batches{{"a"}}));
 }
 
-TEST_F(CrewTest, RunsSomeRequestsAlone) {
-  hire({1, 8, 0us, 100});
+TEST_F(CrewTest, CountsPicturesNotRequests) {
+  hire({1, 4, 0us, 100});
   stop_worker();
-  submit("a"), submit("b"), submit("alone", true), submit("c"), submit("d");
+  submit("a"), submit("two", 2), submit("b"), submit("c", 1), submit("many", 9), submit("d");
   finish();
-  EXPECT_EQ(batches_, (Batches{{"stop"}, {"a", "b"}, {"alone"}, {"c", "d"}}));
+  EXPECT_EQ(batches_, (Batches{{"stop"}, {"a", "two", "b"}, {"c"}, {"many"}, {"d"}}));
+}
+
+TEST_F(CrewTest, AQueueOfPicturesIsFullBeforeAQueueOfRequests) {
+  hire({1, 1, 0us, 5});
+  stop_worker();
+  EXPECT_TRUE(submit("a", 4));
+  EXPECT_FALSE(submit("b", 2));
+  EXPECT_TRUE(submit("c"));
+  finish();
+}
+
+TEST_F(CrewTest, SaysWhetherSomebodyIsStillAtWorkWhenItCloses) {
+  hire({1, 1, 0us, 5});
+  stop_worker();
+  submit("dropped");
+  EXPECT_FALSE(crew_->close());
+  EXPECT_FALSE(submit("late"));
+  gate_.set_value();
+  crew_.reset();
+  EXPECT_EQ(batches_, (Batches{{"stop"}}));
 }
 
 TEST_F(CrewTest, RefusesWhatDoesNotFitIntoTheQueue) {

@@ -25,10 +25,13 @@ inline Limits short_limits() {
 // Answers "METHOD target (bytes of body)". A request for /held waits until release().
 class Echo {
  public:
-  explicit Echo(const Limits& limits = short_limits())
-      : server_({"127.0.0.1", 0}, limits, metrics), port_(server_.port()) {
+  explicit Echo(const Limits& limits = short_limits()) : Echo({"127.0.0.1", 0}, limits) {}
+  explicit Echo(const Address& address, const Limits& limits = short_limits(),
+                Journal* journal = nullptr)
+      : server_(address, limits, metrics, journal), port_(server_.port()) {
     thread_ = std::thread([this] {
-      server_.run([this](const Request& request, const Reply& reply) { answer(request, reply); });
+      answered_all_ = server_.run(
+          [this](const Request& request, const Reply& reply) { answer(request, reply); });
     });
   }
   ~Echo() {
@@ -44,6 +47,8 @@ class Echo {
     drain();
     wait();
   }
+  bool answered_all() const { return answered_all_; }  // after it has ended
+  bool given_up() const { return patience_->over(); }  // on the request that is held
   void await_held() { held_.get_future().wait(); }
   // Answers the request that is held, but keeps its reply as a worker does until its batch ends.
   void answer_held() {
@@ -61,24 +66,28 @@ class Echo {
   void answer(const Request& request, const Reply& reply) {
     if (request.path() == "/held") {
       reply_ = reply;
+      patience_ = request.patience;
       return held_.set_value();
     }
     Response response;
     response.body = request.method + " " + request.target + " (" +
                     std::to_string(request.body.size()) + ")" + (request.late ? " late" : "");
+    if (request.path() == "/host") response.body = request.host;
     reply(response);
   }
 
   Server server_;
   int port_;
   Reply reply_;
+  std::shared_ptr<Patience> patience_;
+  bool answered_all_ = false;
   bool answered_ = false;
   std::promise<void> held_;
   std::thread thread_;
 };
 
 inline std::string chunked(size_t chunks, size_t size) {
-  std::string text = "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  std::string text = "POST /c HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (size_t i = 0; i < chunks; ++i) {
     text += fmt::format("{:x}\r\n{}\r\n", size, std::string(size, 'x'));
   }

@@ -108,7 +108,8 @@ Tally drip(const Options& options, Clock::time_point end) {
 }
 
 std::string chunked(size_t bytes) {
-  std::string text = "POST /v1/classify HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  std::string text =
+      "POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
   const std::string chunk = "10000\r\n" + std::string(65536, 'x') + "\r\n";
   for (size_t sent = 0; sent < bytes; sent += 65536) text += chunk;
   return text + "0\r\n\r\n";

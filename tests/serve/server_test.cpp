@@ -66,7 +66,8 @@ TEST(Server, SurvivesClientsThatVanish) {
 TEST(Server, InvitesABodyThatWaitsForIt) {
   Echo echo;
   Client client(echo.port());
-  client.send("POST /a HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+  client.send(
+      "POST /a HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
   EXPECT_EQ(status_of(client.receive()), 100);
   client.send("abc");
   EXPECT_EQ(body_of(client.receive()), "POST /a (3)");
@@ -75,7 +76,7 @@ TEST(Server, InvitesABodyThatWaitsForIt) {
 TEST(Server, AnswersHeadWithoutABody) {
   Echo echo;
   Client client(echo.port());
-  client.send("HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n" + get("/b"));
+  client.send("HEAD /a HTTP/1.1\r\nHost: localhost\r\n\r\n" + get("/b"));
   EXPECT_THAT(client.receive(false), HasSubstr("Content-Length: 11"));
   EXPECT_EQ(body_of(client.receive()), "GET /b (0)");
 }
@@ -126,6 +127,61 @@ TEST(Server, EndsThoughAnAnswerNeverComes) {
   client.send(get("/held"));
   echo.await_held();
   echo.end();
+  EXPECT_FALSE(echo.answered_all());
+}
+
+TEST(Server, TakesTheFormOfAProxy) {
+  Echo echo;
+  Client client(echo.port());
+  client.send("GET http://example.org:81/a?b=c HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(body_of(client.receive()), "GET /a?b=c (0)");
+  client.send("GET http://example.org:81/host HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(body_of(client.receive()), "example.org:81");
+  client.send("GET https://example.org HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(body_of(client.receive()), "GET / (0)");
+}
+
+TEST(Server, SaysWhatTimeItIs) {
+  Echo echo;
+  Client client(echo.port());
+  client.send(get("/a"));
+  EXPECT_THAT(client.receive(),
+              testing::ContainsRegex("Date: [A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} 20[0-9]{2} "
+                                     "[0-9]{2}:[0-9]{2}:[0-9]{2} GMT"));
+}
+
+TEST(Server, ListensOnBothFamiliesOfLocalhost) {
+  if (!Client::has_ipv6()) GTEST_SKIP() << "a machine without IPv6";
+  Echo echo(Address{"localhost", 0});
+  for (const bool v6 : {false, true}) {
+    Client client(echo.port(), v6);
+    client.send(get("/a"));
+    EXPECT_EQ(status_of(client.receive()), 200) << v6;
+  }
+  for (const char* host : {"::1", "[::1]"}) {
+    Echo six(Address{host, 0});
+    Client client(six.port(), true);
+    client.send(get("/a"));
+    EXPECT_EQ(status_of(client.receive()), 200) << host;
+  }
+}
+
+// Journal lines may come after the answer, so they are waited for.
+TEST(Server, NotesEachRequestInItsJournal) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("access.log");
+  {
+    Journal journal({path, "", false});
+    Echo echo({"127.0.0.1", 0}, short_limits(), &journal);
+    Client client(echo.port());
+    client.send(get("/a?b=c") + "nonsense\r\n\r\n");
+    client.receive();
+    client.receive();
+    EXPECT_TRUE(client.closed_by_server());
+  }
+  EXPECT_THAT(read_file(path),
+              testing::MatchesRegex("[0-9T:.-]+Z 127\\.0\\.0\\.1 \"GET /a\\?b=c\" 200 14 [0-9.]+\n"
+                                    "[0-9T:.-]+Z 127\\.0\\.0\\.1 \"-\" 400 [0-9]+ [0-9.]+\n"));
 }
 
 TEST(Server, CountsWhatItAnswered) {

@@ -54,7 +54,7 @@ TEST(Base64, GivesBackWhatWasEncoded) {
 
 TEST(Upload, TakesParametersFromQueryFormAndJson) {
   const auto top = [](const Request& request) {
-    return read_upload(request).parameters.required_integer("top", 1, 9);
+    return read_upload(request, 1).parameters.required_integer("top", 1, 9);
   };
   EXPECT_EQ(top({"POST", "/v1/classify?top=%33", "", "x"}), 3);
   EXPECT_EQ(top({"POST", "/", kFormType, form({{"image", "x"}, {"top", "4"}})}), 4);
@@ -70,9 +70,23 @@ TEST(Upload, RefusesMoreParametersThanAnyoneNeeds) {
   std::string query = "/?a0=1";
   for (int i = 1; i < 100; ++i) query += "&a" + std::to_string(i) + "=1";
   EXPECT_THAT(error_of([&] {
-                read_upload({"POST", query, "", "x"});
+                read_upload({"POST", query, "", "x"}, 1);
               }),
               HasSubstr("more than 32 parameters"));
+}
+
+// Short ones above all: they live inside their strings, which move with whoever holds them.
+TEST(Upload, OwnsItsPictures) {
+  const auto moved = [](const Request& request) {
+    Upload upload = read_upload(request, 4);
+    const std::vector<Upload> elsewhere{std::move(upload)};
+    return elsewhere.front().pictures;
+  };
+  EXPECT_EQ(moved({"POST", "/", "", "abc"}), std::vector<std::string>{"abc"});
+  EXPECT_EQ(moved({"POST", "/", kFormType, form({{"image", "abc"}, {"image", "d"}})}),
+            (std::vector<std::string>{"abc", "d"}));
+  EXPECT_EQ(moved({"POST", "/", "application/json", R"({"image":"YWJj"})"}),
+            std::vector<std::string>{"abc"});
 }
 
 }  // namespace
