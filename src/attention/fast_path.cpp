@@ -17,8 +17,8 @@ bool fast_path_applies(const torch::Tensor& t) {
   return enabled && t.device().is_cpu() && t.scalar_type() == torch::kFloat32;
 }
 
-bool use_fast_path() { return enabled; }
-void set_use_fast_path(bool use) { enabled = use; }
+FastPathScope::FastPathScope(bool use) : before_(enabled.exchange(use)) {}
+FastPathScope::~FastPathScope() { enabled = before_; }
 
 void count_fast_path(FastPath path) { ++calls[static_cast<size_t>(path)]; }
 int64_t fast_path_calls(FastPath path) { return calls[static_cast<size_t>(path)]; }

@@ -8,8 +8,17 @@ namespace soft {
 
 bool fast_path_applies(const torch::Tensor& t);
 
-bool use_fast_path();  // on from the start
-void set_use_fast_path(bool use);
+// While one lives, the kernels are allowed or not, in all threads; then again as they were before.
+class FastPathScope {
+ public:
+  explicit FastPathScope(bool use);
+  ~FastPathScope();
+  FastPathScope(const FastPathScope&) = delete;
+  FastPathScope& operator=(const FastPathScope&) = delete;
+
+ private:
+  bool before_;
+};
 
 // Which kernels ran how often since the start: a silent fall-back shows here.
 enum class FastPath { kSoft, kValuePath, kGelu, kLinear, kConvolution, kInverse };

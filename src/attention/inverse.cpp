@@ -59,23 +59,31 @@ Tensor newton(const Tensor& a, const InverseRule& options) {
   return v;
 }
 
+// a [N, m, m]
 Tensor pseudo_inverse(const Tensor& a) {
   const auto [values, vectors] = torch::linalg_eigh(a.to(torch::kFloat64));
-  const Tensor cutoff = 1e-6 * values.abs().amax(-1, true);
-  const Tensor reciprocal =
-      torch::where(values.abs() > cutoff, 1 / values, torch::zeros_like(values));
+  const Tensor cutoff = kSmallestEigenvalue * values.amax(-1, true).clamp_min(0);
+  const Tensor reciprocal = torch::where(values > cutoff, 1 / values, torch::zeros_like(values));
   const Tensor scaled_vectors = vectors * reciprocal.unsqueeze(-2);
-  return torch::matmul(scaled_vectors, vectors.transpose(-1, -2)).to(a.scalar_type());
+  return torch::matmul(scaled_vectors, vectors.transpose(-1, -2));
 }
 
-// ε = 0 asks for the pseudo-inverse; it also serves where rounding made A + εI indefinite.
+// The rule of exact_inverse in src/kernels/exact_inverse.cpp: Cholesky of A + εI, and for each
+// matrix where that is not safely positive (or ε is 0) the pseudo-inverse.
 Tensor exact(const Tensor& a, double epsilon) {
-  if (epsilon <= 0) return pseudo_inverse(a);
-  const Tensor wide = a.to(torch::kFloat64);
+  const Tensor wide = a.to(torch::kFloat64);  // [N, m, m]
+  if (epsilon <= 0) return pseudo_inverse(wide).to(a.scalar_type());
   const Tensor p = wide + epsilon * identity_like(wide);
   const auto [factor, failed] = torch::linalg_cholesky_ex(p);
-  if (failed.any().item<bool>()) return pseudo_inverse(p).to(a.scalar_type());
-  return torch::cholesky_inverse(factor).to(a.scalar_type());
+  const Tensor pivots = factor.diagonal(0, -2, -1).square().amin(-1);  // [N]
+  const Tensor safe = (failed == 0).logical_and(pivots > kSmallestPivot);
+  const Tensor good = safe.nonzero().flatten(), bad = safe.logical_not().nonzero().flatten();
+  Tensor inv = torch::empty_like(p);
+  if (good.numel() > 0) {
+    inv.index_copy_(0, good, torch::cholesky_inverse(factor.index_select(0, good)));
+  }
+  if (bad.numel() > 0) inv.index_copy_(0, bad, pseudo_inverse(p.index_select(0, bad)));
+  return inv.to(a.scalar_type());
 }
 
 // Modes that do not regularise their steps do not regularise their fall-back either.

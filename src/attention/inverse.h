@@ -4,7 +4,8 @@
 //   newton           P = A + εI, V0 = αP with α = 1.8 / (max row sum)²;  V <- 2V - VPV
 //   newton-adaptive  P = A, α = 1.8 / |A|₁², halved (ten times at most) until |I - αAA|₁ <= 1.01
 //   newton-paper     P = A, α = 2 / |A|₁²
-//   exact            Cholesky of A + εI; with ε = 0 the pseudo-inverse, cut off at 1e-6 λmax
+//   exact            Cholesky of A + εI; with ε = 0, or where that is not safely positive, the
+//                    pseudo-inverse of the eigenvalues above 1e-6 λmax
 // A matrix whose steps do not converge (relative residual over 0.1, or not finite) is solved
 // exactly.
 #pragma once

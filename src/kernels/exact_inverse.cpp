@@ -19,7 +19,6 @@ Matrix shifted(int64_t m, const float* a, double epsilon) {
 
 // In place: the lower triangle of p becomes L with L·Lᵀ = p. False when p is not safely positive.
 bool cholesky(int64_t m, Matrix& p) {
-  constexpr double kSmallestPivot = 1e-9;
   for (int64_t j = 0; j < m; ++j) {
     for (int64_t i = j; i < m; ++i) {
       double sum = p[i * m + j];
@@ -103,14 +102,13 @@ Matrix jacobi(int64_t m, Matrix& a) {
 }
 
 void pseudo_inverse(int64_t m, Matrix a, float* inverse) {
-  constexpr double kCutOff = 1e-6;  // of the largest eigenvalue
   const Matrix vectors = jacobi(m, a);
   double largest = 0;
   for (int64_t k = 0; k < m; ++k) largest = std::max(largest, a[k * m + k]);
   Matrix sum(m * m);
   for (int64_t k = 0; k < m; ++k) {
     const double eigenvalue = a[k * m + k];
-    if (eigenvalue <= kCutOff * largest) continue;
+    if (eigenvalue <= kSmallestEigenvalue * largest) continue;
     const double* x = &vectors[k * m];
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < m; ++j) sum[i * m + j] += x[i] * x[j] / eigenvalue;

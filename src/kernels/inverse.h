@@ -5,9 +5,9 @@
 //   newton-adaptive  P = A, alpha = 1.8·2^-i / |A|_1², smallest i <= 10 with |I - alpha·A·A|_1
 //   <= 1.01 newton-paper     P = A, alpha = 2 / |A|_1²
 //                    then `steps` times V <- 2V - VPV
-//   exact            Cholesky of A + eps·I in double; eps = 0: eigenvalues below 1e-6 of the
-//   largest
-//                    are left out
+//   exact            Cholesky of A + eps·I in double; for eps = 0, or where a pivot is not safely
+//                    positive, its pseudo-inverse: eigenvalues up to 1e-6 of the largest are left
+//                    out, and with them the negative ones, which a kernel has by rounding only
 //
 // V is kept exactly symmetric. With P = UᵀU the step is 2V - (UV)ᵀ(UV): the triangle halves the
 // first product and symmetry the second, and the error stays that of the plain recurrence. (Halving
@@ -33,6 +33,8 @@ struct InverseReport {
   bool fell_back = false;  // the iteration failed and `exact` took its place
 };
 
+constexpr double kSmallestPivot = 1e-9;       // exact: below this Cholesky is not trusted
+constexpr double kSmallestEigenvalue = 1e-6;  // exact: of the largest one; the others are left out
 constexpr float kLargestResidual = 0.1f;  // above this, or not finite, Newton's result is useless
 
 int64_t inverse_scratch(int64_t m);  // floats

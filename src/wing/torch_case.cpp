@@ -78,12 +78,11 @@ void divide_by_count(StageTrace& trace) {
 std::vector<Tensor> cores_of(const TorchTrace& request) {
   const auto model = make_model(request.model);
   const torch::NoGradGuard no_grad;
-  set_use_fast_path(false);  // the kernels do not show them
+  const FastPathScope plain(false);  // the kernels do not show them
   std::vector<Tensor> cores;
   const InverseWatch watch([&](const Tensor& core) { cores.push_back(core.clone()); });
   model->forward(torch::from_blob(const_cast<float*>(request.pixels.data()),
                                   {request.count, 3, request.size.h, request.size.w}));
-  set_use_fast_path(true);
   return cores;
 }
 
@@ -100,7 +99,7 @@ std::function<void()> repeated_step(const TorchStep& request) {
     const Tensor targets = torch::randn({request.batch, request.spec.classes}).softmax(1);
     return [=] {
       guarded(request.threads, [&] {
-        set_use_fast_path(request.fused);
+        const FastPathScope path(request.fused);
         optimizer->zero_grad();
         soft_cross_entropy(model->forward(images), targets).backward();
         clip_gradients(optimizer->gradients(), recipe.clip);
@@ -122,7 +121,7 @@ std::function<void()> repeated_mix(const TorchMix& request) {
     tokens.training = request.backward;
     return [=] {
       guarded(request.threads, [&] {
-        set_use_fast_path(request.fused);
+        const FastPathScope path(request.fused);
         mix_once(*attention, heads, tokens, request.backward);
         return true;
       });

@@ -37,7 +37,7 @@ struct Asking {
   auto operator()(const float* pixels, int64_t count, Grid size, const Question& question) const {
     return guarded(threads, [&] {
       const torch::NoGradGuard no_grad;
-      set_use_fast_path(fused);
+      const FastPathScope path(fused);
       return question(torch::from_blob(const_cast<float*>(pixels), {count, 3, size.h, size.w},
                                        torch::kFloat32));
     });

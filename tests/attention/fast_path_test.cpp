@@ -107,13 +107,26 @@ TEST(FastPath, RunsTheValuePathOnGridsAndSequences) {
   }
 }
 
-TEST(FastPath, CanBeSwitchedOff) {
+TEST(FastPath, CanBeSwitchedOffForAScope) {
   torch::nn::Linear layer(3, 2);
   const int64_t before = fast_path_calls(FastPath::kLinear);
-  set_use_fast_path(false);
-  linear(layer, torch::randn({4, 3}));
-  set_use_fast_path(true);
+  {
+    const FastPathScope plain(false);
+    linear(layer, torch::randn({4, 3}));
+  }
   EXPECT_EQ(fast_path_calls(FastPath::kLinear), before);
+  linear(layer, torch::randn({4, 3}));
+  EXPECT_EQ(fast_path_calls(FastPath::kLinear), before + 1);
+}
+
+TEST(FastPath, IsOnAgainAfterAnError) {
+  EXPECT_THROW(
+      {
+        const FastPathScope plain(false);
+        torch::ones({2}).reshape({3});
+      },
+      std::exception);
+  EXPECT_TRUE(fast_path_applies(torch::ones({1})));
 }
 
 }  // namespace

@@ -166,9 +166,8 @@ int64_t largest_tensor(bool fast) {
   const Landmarks landmarks{torch::randn({1, 1, m, d}).requires_grad_(true), {}};
   const auto listener = std::make_shared<LargestTensor>();
   const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, listener);
-  set_use_fast_path(fast);
+  const FastPathScope path(fast);
   landmark_mix({q, q, v}, landmarks, {}).sum().backward();
-  set_use_fast_path(true);
   return listener->bytes / static_cast<int64_t>(sizeof(float)) / n;
 }
 

@@ -1,5 +1,6 @@
 #include "attention/inverse.h"
 
+#include "attention/fast_path.h"
 #include "attention/kernel.h"
 #include "support/tensors.h"
 
@@ -77,6 +78,40 @@ TEST(Inverse, FallsBackToTheExactOneWhereThePaperSitsOnTheEdge) {
   const Tensor inv = inverse(torch::eye(8).unsqueeze(0), with_mode(Inverse::kNewtonPaper));
   EXPECT_EQ(inverse_fallbacks(), before + 1);  // the steps give exactly 0 here: finite, and wrong
   EXPECT_LT(test::absolute_error(inv[0], torch::eye(8)), 1e-6);
+}
+
+// Matrices that Cholesky takes between some that it does not: indefinite by rounding, by much, and
+// singular. Each is its own affair, and the kernel and the plain form follow one rule.
+TEST(Inverse, ExactIsOneRuleForKernelAndTensorsMatrixByMatrix) {
+  torch::manual_seed(11);
+  const auto turned = [](std::vector<double> eigenvalues) {
+    const Tensor random = torch::randn({6, 6}, torch::kFloat64);
+    const Tensor basis = std::get<0>(torch::linalg_qr(random));
+    return basis.matmul(torch::diag(torch::tensor(eigenvalues, torch::kFloat64))).matmul(basis.t());
+  };
+  const auto expect_near = [](const Tensor& found, const Tensor& expected, int64_t matrix) {
+    const double size = 1 + expected.abs().max().item<double>();
+    EXPECT_LT(test::absolute_error(found, expected), 1e-6 * size) << "matrix " << matrix;
+  };
+  const Tensor batch =
+      torch::stack({turned({1, 2, 3, 4, 5, 6}), turned({-0.5, 1, 2, 3, 4, 5}),
+                    turned({-0.02, 0.5, 1, 1, 2, 2}), turned({0, 1, 1, 10, 20, 30}),
+                    turned({-1, -1, -2, -2, -3, -3}), turned({0, 0, 0, 1, 1, 4})})
+          .to(torch::kFloat32);
+  for (const double epsilon : {0.01, 1e-5, 0.0}) {
+    SCOPED_TRACE(epsilon);
+    InverseRule rule = with_mode(Inverse::kExact);
+    rule.epsilon = epsilon;
+    const Tensor by_kernel = inverse(batch, rule);
+    const FastPathScope path(false);
+    const Tensor plain = inverse(batch, rule);
+    for (int64_t i = 0; i < batch.size(0); ++i) {
+      expect_near(plain[i], by_kernel[i], i);
+      expect_near(plain[i], inverse(batch.narrow(0, i, 1), rule)[0], i);
+    }
+    expect_near(plain[0], torch::linalg_inv(batch[0] + epsilon * torch::eye(6)), 0);
+    EXPECT_EQ(plain[4].abs().max().item<float>(), 0) << "no eigenvalue is positive";
+  }
 }
 
 TEST(Inverse, OneShotGradientIsTheUnrolledOneAtConvergence) {

@@ -66,7 +66,6 @@ class EveryMechanism : public testing::TestWithParam<std::string_view> {
     const auto png = encode_png(picture_);
     test::write_file(folder_.path("x.png"), {png.begin(), png.end()});
   }
-  ~EveryMechanism() override { set_use_fast_path(true); }
 
   Json printed_rows(int stage) const {
     const test::Outcome outcome =
@@ -93,7 +92,7 @@ class EveryMechanism : public testing::TestWithParam<std::string_view> {
 
 TEST_P(EveryMechanism, PrintsRowsOfTheDenseMatrix) {
   const torch::NoGradGuard no_grad;
-  set_use_fast_path(false);
+  const FastPathScope plain(false);
   std::vector<Tensor> maps{pixels()};
   for (const Tensor& map : model_->features(maps.front())) maps.push_back(map);
   for (int stage = 0; stage < 4; ++stage) {
