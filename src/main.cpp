@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <system_error>
@@ -30,6 +31,9 @@ int main(int argc, char** argv) {
     return complain(error.what(), error.fault() == soft::Fault::kUsage ? 2 : 1);
   } catch (const std::bad_alloc&) {
     return complain("out of memory; use a smaller batch, image or model");
+  } catch (const std::filesystem::filesystem_error& error) {
+    // A path that the system itself refuses: too long, a circle of links, a folder without entry.
+    return complain("'" + error.path1().string() + "': " + error.code().message());
   } catch (const std::system_error& error) {
     // fmt throws one as soon as there is more than stdout's buffer holds.
     if (std::ferror(stdout) != 0) return complain(lost_results(error.code().message()));
