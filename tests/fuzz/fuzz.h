@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 
@@ -35,5 +36,22 @@ void attempt(const Action& action) {
 
 // A file in memory for readers that take a path.
 std::string path_of(const uint8_t* data, size_t size);
+
+// A folder of such files under names of their own, for readers that take a folder. Links on disk,
+// content in memory.
+class MemoryFolder {
+ public:
+  explicit MemoryFolder(const std::vector<std::string>& names);
+  ~MemoryFolder();
+  MemoryFolder(const MemoryFolder&) = delete;
+  MemoryFolder& operator=(const MemoryFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  void put(size_t file, const uint8_t* data, size_t size) const;
+
+ private:
+  std::string path_;
+  std::vector<int> files_;
+};
 
 }  // namespace soft::fuzz
