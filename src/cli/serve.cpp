@@ -49,7 +49,7 @@ struct Options {
 
   std::string config;
   bool print_config = false;
-  std::vector<Setting> settings;
+  std::vector<FlagSetting> settings;
 };
 
 ServedModel open_model(ModelOptions options) {

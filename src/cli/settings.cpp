@@ -41,10 +41,10 @@ std::map<std::string, Values> read_ini(const std::string& path) {
   return found;
 }
 
-void check_names(const std::map<std::string, Values>& found, const std::vector<Setting>& settings,
-                 const std::string& path) {
+void check_names(const std::map<std::string, Values>& found,
+                 const std::vector<FlagSetting>& settings, const std::string& path) {
   std::vector<std::string> names;
-  for (const Setting& setting : settings) names.push_back(name_of(setting.option));
+  for (const FlagSetting& setting : settings) names.push_back(name_of(setting.option));
   for (const auto& [name, values] : found) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     fail_usage("'{}' sets '{}', which does not exist{}; --print-config lists what does", path, name,
@@ -74,12 +74,12 @@ std::string quoted(const std::string& value) {
 
 }  // namespace
 
-void fill_in(const std::vector<Setting>& settings, const std::string& prefix,
+void fill_in(const std::vector<FlagSetting>& settings, const std::string& prefix,
              const std::string& file) {
   const std::map<std::string, Values> found =
       file.empty() ? std::map<std::string, Values>() : read_ini(file);
   check_names(found, settings, file);
-  for (const Setting& setting : settings) {
+  for (const FlagSetting& setting : settings) {
     if (setting.option->count() > 0) continue;
     const std::string name = name_of(setting.option), variable = variable_of(prefix, name);
     const char* text = std::getenv(variable.c_str());
@@ -92,9 +92,9 @@ void fill_in(const std::vector<Setting>& settings, const std::string& prefix,
   }
 }
 
-std::string ini_of(const std::vector<Setting>& settings) {
+std::string ini_of(const std::vector<FlagSetting>& settings) {
   std::string text;
-  for (const Setting& setting : settings) {
+  for (const FlagSetting& setting : settings) {
     const Values values = setting.values();
     if (values.empty()) continue;
     text += name_of(setting.option) + "=";

@@ -10,17 +10,17 @@
 namespace soft {
 
 // A flag and what it is set to.
-struct Setting {
+struct FlagSetting {
   CLI::Option* option;
   std::function<std::vector<std::string>()> values;  // none: as if it had not been given
 };
 
 // Fills in what was not given: SOFT_SERVE_MAX_BATCH for --max-batch when `prefix` is "SOFT_SERVE_",
 // or "max-batch=8" in the file, unless its path is empty. Usage errors name the source.
-void fill_in(const std::vector<Setting>& settings, const std::string& prefix,
+void fill_in(const std::vector<FlagSetting>& settings, const std::string& prefix,
              const std::string& file);
 
 // All of them as an INI file, which fill_in reads back.
-std::string ini_of(const std::vector<Setting>& settings);
+std::string ini_of(const std::vector<FlagSetting>& settings);
 
 }  // namespace soft
