@@ -60,8 +60,9 @@ void train_passes(const Image& photo) {
 }
 
 const bool kRegistered = [] {
-  const auto file = std::make_shared<MappedFile>(SOFT_SOURCE_DIR "/data/photos/rocket.jpg");
-  const auto decode = [=] { return decode_image(file->data(), file->size(), file->path()); };
+  const auto file =
+      std::make_shared<std::vector<uint8_t>>(read_bytes(SOFT_SOURCE_DIR "/data/photos/rocket.jpg"));
+  const auto decode = [=] { return decode_image(file->data(), file->size(), "rocket.jpg"); };
   const Image photo = decode();
   train_passes(photo);
   train_peer("photo/decode", 0, [=] { decode(); });

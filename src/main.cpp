@@ -9,12 +9,13 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "cli/cli.h"
 
 namespace {
 
 int complain(const std::string& message, int code = 1) {
-  std::fprintf(stderr, "soft: %s\n", message.c_str());
+  soft::log_line(message);
   return code;
 }
 
@@ -26,7 +27,9 @@ std::string lost_results(const std::string& reason) { return "cannot write to st
 int main(int argc, char** argv) {
   try {
     const int code = soft::run_command_line(argc, argv);
-    return std::fflush(stdout) == 0 ? code : complain(lost_results(std::strerror(errno)));
+    if (std::fflush(stdout) != 0) return complain(lost_results(std::strerror(errno)));
+    // What was flushed before the end left no errno, but its mark.
+    return std::ferror(stdout) == 0 ? code : complain(lost_results("it took only a part"));
   } catch (const soft::Error& error) {
     return complain(error.what(), error.fault() == soft::Fault::kUsage ? 2 : 1);
   } catch (const std::bad_alloc&) {

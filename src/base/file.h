@@ -1,4 +1,4 @@
-// Files: read-only memory maps, and writes that appear whole or not at all (write_file.cpp).
+// Files: read whole, and writes that appear whole or not at all (write_file.cpp).
 #pragma once
 
 #include <cstddef>
@@ -10,27 +10,8 @@
 
 namespace soft {
 
-// A file mapped read-only. Movable, not copyable; unmapped on destruction.
-class MappedFile {
- public:
-  explicit MappedFile(const std::string& path);
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
-  ~MappedFile();
-
-  const uint8_t* data() const { return data_; }
-  size_t size() const { return size_; }
-  const std::string& path() const { return path_; }
-
-  // Drops the resident pages (they come back from disk when touched again).
-  void release_pages() const;
-
- private:
-  std::string path_;
-  const uint8_t* data_ = nullptr;
-  size_t size_ = 0;
-};
-
+// A regular file, whole; one that shrinks meanwhile, or holds more than `limit`, is an Error.
+std::vector<uint8_t> read_bytes(const std::string& path, size_t limit = SIZE_MAX);
 std::string read_text(const std::string& path, size_t limit = size_t{64} << 20);
 
 struct FileWriter {

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "base/log_sink.h"
+#include "base/open_line.h"
+#include "base/printable.h"
 
 namespace soft {
 namespace {
@@ -27,9 +29,16 @@ void set_log_sink(Sink next) {
   sink = next ? std::make_shared<const Sink>(std::move(next)) : nullptr;
 }
 
+std::atomic<bool>& open_line() {
+  static std::atomic<bool> open{false};
+  return open;
+}
+
 void log_line(const std::string& line) {
-  if (const auto elsewhere = present_sink()) return (*elsewhere)(line);
-  const std::string text = "soft: " + line + "\n";  // one write, so that threads do not interleave
+  if (const auto elsewhere = present_sink()) return (*elsewhere)(shown(line));
+  const std::string before = open_line().exchange(false) ? kEraseLine : "";
+  // One write, so that threads do not interleave.
+  const std::string text = before + "soft: " + shown(line) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

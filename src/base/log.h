@@ -8,7 +8,7 @@
 
 namespace soft {
 
-void log_line(const std::string& line);  // "soft: line"
+void log_line(const std::string& line);  // "soft: line", whatever bytes names in it have
 void log_once(const std::string& line);  // the same text is said only the first time
 
 template <class... Args>

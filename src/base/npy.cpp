@@ -26,18 +26,18 @@ struct HeaderSpan {
   size_t size;
 };
 
-HeaderSpan header_span(const MappedFile& file) {
+HeaderSpan header_span(const std::vector<uint8_t>& file, const std::string& path) {
   const uint8_t* p = file.data();
   if (file.size() < 12 || std::memcmp(p, kMagic, kMagicSize) != 0) {
-    fail("'{}' is not an .npy file; write one with numpy.save", file.path());
+    fail("'{}' is not an .npy file; write one with numpy.save", path);
   }
-  if (p[6] < 1 || p[6] > 3) fail("'{}' is .npy version {}, not 1 to 3", file.path(), p[6]);
+  if (p[6] < 1 || p[6] > 3) fail("'{}' is .npy version {}, not 1 to 3", path, p[6]);
   const bool short_form = p[6] == 1;
   const size_t begin = short_form ? 10 : 12;
   size_t size = p[8] | p[9] << 8;
   if (!short_form) size |= static_cast<size_t>(p[10]) << 16 | static_cast<size_t>(p[11]) << 24;
-  if (size > file.size() - begin) fail("'{}' is truncated inside its header", file.path());
-  if (size > kLongestHeader) fail("'{}' has a header of {} bytes", file.path(), size);
+  if (size > file.size() - begin) fail("'{}' is truncated inside its header", path);
+  if (size > kLongestHeader) fail("'{}' has a header of {} bytes", path, size);
   return {begin, size};
 }
 
@@ -106,8 +106,8 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 }
 
 Array read_npy(const std::string& path) {
-  const MappedFile file(path);
-  const HeaderSpan span = header_span(file);
+  const std::vector<uint8_t> file = read_bytes(path);
+  const HeaderSpan span = header_span(file, path);
   const std::string header(reinterpret_cast<const char*>(file.data()) + span.begin, span.size);
   const std::string type = header_value(header, "descr", path);
   if (type != "'<f4'") {

@@ -1,4 +1,5 @@
-// Text of strangers made fit for an error message of one line.
+// Text of strangers made fit for a terminal and for messages of one line: no byte of it can move a
+// cursor, change a colour or end the line.
 #pragma once
 
 #include <string>
@@ -17,5 +18,9 @@ inline std::string printable(std::string_view text) {
   }
   return shown;
 }
+
+// The whole text as people wrote it, UTF-8 included; a question mark for every control character
+// and for every byte that is no UTF-8.
+std::string shown(std::string_view text);
 
 }  // namespace soft

@@ -4,10 +4,13 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/data_options.h"
 #include "cli/input.h"
 #include "cli/pictures.h"
+#include "cli/progress.h"
 #include "cli/runner.h"
 #include "metric/probability.h"
 
@@ -19,6 +22,8 @@ struct Options {
   std::vector<std::string> inputs;
   std::string engine;
   int top = 5;
+  int size = 0;  // 0: the model's own
+  bool strict = false;
   bool json = false;
 };
 
@@ -29,9 +34,9 @@ struct Answer {
 };
 
 // Pictures that could be read go through the model together.
-std::vector<Answer> answers_of(const PictureBatch& batch, const Runner& runner, int top) {
+std::vector<Answer> answers_of(const PictureBatch& batch, const Runner& runner, Grid size,
+                               int top) {
   std::vector<float> logits;
-  const Grid size{runner.card.spec.image_size, runner.card.spec.image_size};
   if (batch.count > 0) logits = runner.logits(batch.pixels.data(), batch.count, size);
   const int64_t classes = runner.card.spec.classes;
   std::vector<Answer> answers;
@@ -63,24 +68,35 @@ Json json_of(const Answer& answer, const Card& card) {
 
 void print_answer(const Answer& answer, const Card& card) {
   if (!answer.error.empty()) return log_line(answer.error);
-  fmt::print("{}\n", answer.file);
+  fmt::print("{}\n", shown(answer.file));
   for (const Ranked& ranked : answer.top) {
-    fmt::print("  {:6.2f} %  {}\n", 100 * ranked.probability, class_name(card, ranked.index));
+    fmt::print("  {:6.2f} %  {}\n", 100 * ranked.probability,
+               shown(class_name(card, ranked.index)));
   }
 }
 
 void run(const Options& options) {
-  const std::vector<Picture> pictures = find_pictures(options.inputs);
+  const std::vector<Picture> pictures = find_pictures(options.inputs, options.strict);
   const Runner runner = open_runner(options.model, options.engine);
+  check_own_size(runner.card, options.size);
   Json rows = Json::array();
-  size_t unreadable = 0;
-  each_batch(pictures, preprocessing_of(runner.card), [&](const PictureBatch& batch) {
-    for (const Answer& answer : answers_of(batch, runner, options.top)) {
+  size_t done = 0, unreadable = 0;
+  ProgressLine progress;
+  const Preprocessing preprocessing = preprocessing_of(runner.card, options.size);
+  each_batch(pictures, preprocessing, [&](const PictureBatch& batch) {
+    const std::vector<Answer> answers =
+        answers_of(batch, runner, {preprocessing.size, preprocessing.size}, options.top);
+    progress.clear();
+    for (const Answer& answer : answers) {
       if (!answer.error.empty()) ++unreadable;
       if (options.json) rows.push_back(json_of(answer, runner.card));
       if (!options.json) print_answer(answer, runner.card);
     }
+    done += answers.size();
+    progress.show(fmt::format("{}/{} pictures", done, pictures.size()),
+                  share_of(done, pictures.size()));
   });
+  progress.clear();
   if (options.json) print_json(rows);
   if (unreadable > 0) fail("{} of {} pictures could not be read", unreadable, pictures.size());
 }
@@ -97,6 +113,8 @@ void add_classify(CLI::App& app) {
   command->add_option("images", options->inputs, "Pictures, folders, or - for standard input")
       ->required()
       ->type_name("IMAGE...");
+  add_strict_flag(command, options->strict);
+  add_own_size_flag(command, options->size);
   add_weights_flag(command, options->model);
   add_model_flag(command, options->model);
   command->add_option("--top", options->top, "How many classes to name (default: 5)")

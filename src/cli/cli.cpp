@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/parallel.h"
+#include "cli/help.h"
 
 namespace soft {
 namespace {
@@ -19,10 +20,10 @@ constexpr const char* kExamples =
 
 void add_commands(CLI::App& app) {
   app.name("soft");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", "soft " SOFT_VERSION, "Print the version");
   app.set_help_flag("-h,--help", "Print this help");
   app.get_formatter()->label("SUBCOMMAND", "COMMAND ...");
-  app.get_formatter()->column_width(26);
   app.require_subcommand(1);
   app.footer(kExamples);
   add_models(app);

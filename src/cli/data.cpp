@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/data_options.h"
 #include "data/dataset.h"
 #include "data/fetch.h"
 #include "data/installed.h"
@@ -64,8 +65,7 @@ std::string folder_name(std::string name) {
 void export_pictures(const ExportOptions& options) {
   DataRequest request;
   request.spec = options.data;
-  const bool train = parse_name("split", options.split, {"train", "val"}) == 0;
-  request.split = train ? Split::kTrain : Split::kValidation;
+  request.split = split_of(options.split);
   request.limit = options.limit;
   request.size = options.size;
   const Dataset dataset = open_dataset(request);

@@ -4,8 +4,10 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/printable.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/terminal.h"
 #include "kernels/machine.h"
 #include "wing/wing.h"
 
@@ -47,34 +49,38 @@ Json examine() {
           {"torch", std::move(torch)}};
 }
 
+// "label      text", wrapped beside its label.
+void print_fact(const char* label, const std::string& text) {
+  constexpr size_t kLabel = 11;
+  fmt::print("{}\n", wrapped(fmt::format("{:<{}}{}", label, kLabel, shown(text)), kLabel));
+}
+
 void print_torch(const Json& torch) {
   if (!torch.at("present")) {
-    fmt::print("LibTorch   not in this build (training and --engine torch need it)\n");
-    return;
+    return print_fact("LibTorch", "not in this build (training and --engine torch need it)");
   }
-  if (torch.contains("error")) {
-    fmt::print("LibTorch   {}\n", torch.at("error").get<std::string>());
-    return;
-  }
+  if (torch.contains("error")) return print_fact("LibTorch", torch.at("error"));
   const auto text = [&](const char* key) { return torch.value(key, "unknown"); };
-  fmt::print("LibTorch   {}, {} kernels\n", text("libtorch"), text("capability"));
-  fmt::print("BLAS       {} ({})\n", text("blas"), text("blas_library"));
+  print_fact("LibTorch", fmt::format("{}, {} kernels", text("libtorch"), text("capability")));
+  print_fact("BLAS", fmt::format("{} ({})", text("blas"), text("blas_library")));
   for (const Json& defect : torch.value("defects", Json::array())) {
     const bool found = defect.at("found");
-    fmt::print("defect     {}: {}\n", defect.at("name").get<std::string>(),
-               found ? "found; " + defect.at("cure").get<std::string>() : "not in this LibTorch");
+    print_fact("defect", fmt::format("{}: {}", defect.at("name").get<std::string>(),
+                                     found ? "found; " + defect.at("cure").get<std::string>()
+                                           : "not in this LibTorch"));
   }
 }
 
 void print_for_people(const Json& answer) {
-  fmt::print("soft       {}\n", SOFT_VERSION);
-  fmt::print("CPU        {}\n", answer.at("cpu").get<std::string>());
-  fmt::print("vectors    {}\n", fmt::join(answer.at("isa").get<std::vector<std::string>>(), " "));
-  fmt::print("kernels    Highway takes {}\n", answer.at("highway").get<std::string>());
-  fmt::print("oneDNN     {}, takes {}\n", answer.at("onednn").get<std::string>(),
-             answer.at("onednn_isa").get<std::string>());
-  fmt::print("threads    {} of {} cores\n", answer.at("threads").get<int>(),
-             answer.at("cores").get<int>());
+  const auto text = [&](const char* key) { return answer.at(key).get<std::string>(); };
+  print_fact("soft", SOFT_VERSION);
+  print_fact("CPU", text("cpu"));
+  print_fact("vectors",
+             fmt::format("{}", fmt::join(answer.at("isa").get<std::vector<std::string>>(), " ")));
+  print_fact("kernels", "Highway takes " + text("highway"));
+  print_fact("oneDNN", fmt::format("{}, takes {}", text("onednn"), text("onednn_isa")));
+  print_fact("threads", fmt::format("{} of {} cores", answer.at("threads").get<int>(),
+                                    answer.at("cores").get<int>()));
   print_torch(answer.at("torch"));
   fmt::print("\n{}\n", answer.at("ok").get<bool>() ? "All is well." : "Something is wrong.");
 }

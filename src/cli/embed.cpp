@@ -7,9 +7,11 @@
 #include "base/npy.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/data_options.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/pictures.h"
+#include "cli/progress.h"
 #include "cli/runner.h"
 
 namespace soft {
@@ -20,6 +22,8 @@ struct Options {
   std::vector<std::string> inputs;
   std::string out;
   std::string engine;
+  int size = 0;  // 0: the model's own
+  bool strict = false;
   bool json = false;
 };
 
@@ -30,14 +34,19 @@ struct Embedding {
 };
 
 // Every picture is read, so that all the bad ones are named; the model stops at the first of them.
-Embedding embed_pictures(const std::vector<Picture>& pictures, const Runner& runner) {
+Embedding embed_pictures(const std::vector<Picture>& pictures, const Runner& runner, int side) {
   Embedding embedding;
-  const Grid size{runner.card.spec.image_size, runner.card.spec.image_size};
-  each_batch(pictures, preprocessing_of(runner.card), [&](const PictureBatch& batch) {
+  const Preprocessing preprocessing = preprocessing_of(runner.card, side);
+  const Grid size{preprocessing.size, preprocessing.size};
+  ProgressLine progress;
+  each_batch(pictures, preprocessing, [&](const PictureBatch& batch) {
+    progress.show(fmt::format("{}/{} pictures", embedding.pictures.size(), pictures.size()),
+                  share_of(embedding.pictures.size(), pictures.size()));
     for (const Picture& entry : batch.entries) {
       embedding.pictures.push_back(entry);
       if (entry.error.empty()) continue;
       ++embedding.unreadable;
+      progress.clear();
       log_line(entry.error);
     }
     if (embedding.unreadable > 0) return;
@@ -60,9 +69,10 @@ Json json_of(const Embedding& embedding) {
 
 void run(const Options& options) {
   check_output(options.out);
-  const std::vector<Picture> pictures = find_pictures(options.inputs);
+  const std::vector<Picture> pictures = find_pictures(options.inputs, options.strict);
   const Runner runner = open_runner(options.model, options.engine);
-  Embedding embedding = embed_pictures(pictures, runner);
+  check_own_size(runner.card, options.size);
+  Embedding embedding = embed_pictures(pictures, runner, options.size);
   if (options.json) print_json(json_of(embedding));
   if (embedding.unreadable > 0) {
     fail("{} of {} pictures could not be read; '{}' was not written", embedding.unreadable,
@@ -91,6 +101,8 @@ void add_embed(CLI::App& app) {
                    "any picture cannot be read")
       ->required()
       ->type_name("FILE");
+  add_strict_flag(command, options->strict);
+  add_own_size_flag(command, options->size);
   add_weights_flag(command, options->model);
   add_model_flag(command, options->model);
   add_engine_flag(command, options->engine);

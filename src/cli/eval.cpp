@@ -6,8 +6,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/printable.h"
+#include "cli/chart_file.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/data_options.h"
+#include "cli/eval_report.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -22,11 +25,14 @@ struct Options {
   std::string data;
   std::string engine;
   std::string crop;
-  std::string predictions;
+  std::string predictions, csv, plot;
+  std::string split = "val";
+  int size = 0;  // 0: the model's own
   int64_t limit = 0;
+  bool strict = false;
   int64_t batch = 64;
   int workers = 1;
-  bool per_class = false;
+  ReportChoice report;
   bool json = false;
 };
 
@@ -65,64 +71,101 @@ void compare_names(const Dataset& dataset, const Card& card) {
 Loader make_loader(const Options& options, const Card& card) {
   DataRequest request;
   request.spec = options.data;
-  request.split = Split::kValidation;
+  request.split = split_of(options.split);
   request.limit = options.limit;
-  request.size = card.spec.image_size;
+  request.strict = options.strict;
+  request.size = options.size > 0 ? options.size : card.spec.image_size;
   Dataset dataset = open_dataset(request);
   check_classes(dataset, card);
   compare_names(dataset, card);
   LoaderOptions loading;
   loading.batch = options.batch;
   loading.workers = options.workers;
-  loading.preprocessing = preprocessing_of(card);
+  loading.preprocessing = preprocessing_of(card, options.size);
   return Loader(std::move(dataset), loading);
 }
 
-void print_table(const Evaluation& result, const Dataset& dataset, bool per_class) {
-  fmt::print("top-1 {:.2f} %  top-5 {:.2f} %  loss {:.4f}  {} images in {:.1f} s\n", result.top1,
-             result.top5, result.loss, result.images, result.seconds);
-  if (!per_class) return;
-  for (size_t i = 0; i < result.per_class.size(); ++i) {
-    const ClassTally& tally = result.per_class[i];
-    fmt::print("  {:>6} %  {:>6} images  {}\n",
-               tally.images > 0 ? fmt::format("{:.2f}", tally.accuracy()) : "-", tally.images,
-               dataset.classes[i]);
-  }
-}
-
-Json json_of(const Evaluation& result, const Dataset& dataset) {
-  Json classes = Json::array();
-  for (size_t i = 0; i < result.per_class.size(); ++i) {
-    const ClassTally& tally = result.per_class[i];
-    classes.push_back({{"class", i},
-                       {"name", dataset.classes[i]},
-                       {"images", tally.images},
-                       {"top1", tally.images > 0 ? Json(tally.accuracy()) : Json()}});
-  }
-  return {{"top1", result.top1},     {"top5", result.top5},     {"loss", result.loss},
-          {"images", result.images}, {"broken", result.broken}, {"seconds", result.seconds},
-          {"per_class", classes}};
-}
-
-void run(const Options& options) {
+// Whatever cannot be written is said before the work begins.
+void check_outputs(const Options& options) {
   if (!options.predictions.empty()) check_output(options.predictions);
-  Runner runner = open_runner(options.model, options.engine);
-  if (!options.crop.empty()) runner.card.crop_fraction = crop_fraction(options.crop);
-  Loader loader = make_loader(options, runner.card);
+  if (!options.csv.empty()) check_output(options.csv);
+  if (!options.plot.empty()) check_chart_file(options.plot);
+}
+
+void check_matrix(const Options& options, const Dataset& dataset) {
+  const auto classes = static_cast<size_t>(dataset.class_count());
+  if (options.plot.empty() || classes <= kLargestMatrix) return;
+  fail("a matrix of {} classes is no picture; --csv FILE writes it as numbers", classes);
+}
+
+void write_files(const Options& options, const Evaluation& result, const Dataset& dataset) {
+  if (!options.predictions.empty()) {
+    write_predictions(options.predictions, dataset, result.predictions);
+  }
+  if (!options.csv.empty()) write_confusion(options.csv, dataset.classes, result.confusion);
+  if (!options.plot.empty()) write_chart(options.plot, draw(chart_of(result, dataset)));
+}
+
+Evaluation evaluate_with(const Runner& runner, Loader& loader, bool predictions) {
   ProgressLine progress;
   EvaluateOptions how;
-  how.predictions = !options.predictions.empty();
+  how.predictions = predictions;
   how.progress = [&](int64_t done, int64_t images) {
-    progress.show(fmt::format("{}/{} images", done, images));
+    progress.show(fmt::format("{}/{} images", done, images), share_of(done, images));
   };
   const auto logits = [&](const Batch& batch) {
     return runner.logits(batch.pixels.data(), batch.count, {batch.size, batch.size});
   };
-  const Evaluation result = evaluate(loader, logits, how);
-  progress.clear();
-  if (how.predictions) write_predictions(options.predictions, loader.dataset(), result.predictions);
-  if (options.json) return print_json(json_of(result, loader.dataset()));
-  print_table(result, loader.dataset(), options.per_class);
+  return evaluate(loader, logits, how);
+}
+
+void run(const Options& options) {
+  check_outputs(options);
+  Runner runner = open_runner(options.model, options.engine);
+  if (!options.crop.empty()) runner.card.crop_fraction = crop_fraction(options.crop);
+  check_own_size(runner.card, options.size);
+  Loader loader = make_loader(options, runner.card);
+  check_matrix(options, loader.dataset());
+  const Evaluation result = evaluate_with(runner, loader, !options.predictions.empty());
+  write_files(options, result, loader.dataset());
+  if (options.json) return print_json(json_of(result, loader.dataset(), options.report));
+  print_report(result, loader.dataset(), options.report);
+}
+
+void add_report_flags(CLI::App* command, Options& options) {
+  command->add_flag("--per-class", options.report.per_class,
+                    "Precision, recall and F1 of each class, too");
+  command->add_flag("--confusion", options.report.confusion,
+                    "Print which classes are taken for which, too");
+  command->add_option("--csv", options.csv, "Write the confusion matrix as numbers")
+      ->type_name("FILE");
+  command->add_option("--plot", options.plot, "Draw the confusion matrix (.svg or .png)")
+      ->type_name("FILE");
+  command->add_option("--predictions", options.predictions, "Write every answer to this CSV file")
+      ->type_name("FILE");
+  add_json_flag(command, options.json);
+}
+
+void add_data_flags(CLI::App* command, Options& options) {
+  command
+      ->add_option("--data", options.data,
+                   "cifar10[:DIR], mnist, fashion-mnist, idx:DIR, folder:DIR or shapes")
+      ->required()
+      ->type_name("DATA");
+  command->add_option("--split", options.split, "train or val (default)")->type_name("NAME");
+  command->add_option("--limit-val,--limit", options.limit, "At most N pictures")->type_name("N");
+  add_strict_flag(command, options.strict);
+  add_own_size_flag(command, options.size);
+  command
+      ->add_option("--crop", options.crop,
+                   "paper (256 for 224) or released (248); default: as trained")
+      ->type_name("NAME");
+  command->add_option("--batch", options.batch, "Pictures at a time (default: 64)")
+      ->check(CLI::Range(1, 4096).description(""))
+      ->type_name("N");
+  command->add_option("--workers", options.workers, "Threads that read pictures (default: 1)")
+      ->check(CLI::Range(1, 64).description(""))
+      ->type_name("N");
 }
 
 }  // namespace
@@ -131,29 +174,16 @@ void add_eval(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       add_command(app, {"eval", "Run", "Accuracy on a validation set",
-                        "soft eval --data cifar10\n"
+                        "soft eval --data cifar10 --confusion --plot confusion.png\n"
                         "soft eval --data folder:flowers --weights runs/flowers/best.safetensors "
                         "--per-class"});
-  command
-      ->add_option("--data", options->data,
-                   "cifar10[:DIR], mnist, fashion-mnist, idx:DIR, folder:DIR or shapes")
-      ->required();
+  add_data_flags(command, *options);
   add_weights_flag(command, options->model);
   add_model_flag(command, options->model);
-  command->add_option("--crop", options->crop,
-                      "paper (256 for 224) or released (248); default: as trained");
-  command->add_option("--predictions", options->predictions, "Write every answer to this CSV file")
-      ->type_name("FILE");
-  command->add_flag("--per-class", options->per_class, "Accuracy of each class, too");
-  command->add_option("--limit-val", options->limit, "At most N pictures")->type_name("N");
-  command->add_option("--batch", options->batch, "Pictures at a time")
-      ->check(CLI::Range(1, 4096).description(""));
-  command->add_option("--workers", options->workers, "Threads that read pictures")
-      ->check(CLI::Range(1, 64).description(""));
+  add_report_flags(command, *options);
   add_engine_flag(command, options->engine);
   add_change_flags(command, options->model);
   add_weights_key_flag(command, options->model);
-  add_json_flag(command, options->json);
   command->callback([options] { run(*options); });
 }
 

@@ -1,15 +1,18 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <system_error>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/model_options.h"
 #include "cli/size.h"
+#include "cli/terminal.h"
 #include "spec/cost.h"
 
 namespace soft {
@@ -19,6 +22,7 @@ struct Options {
   std::string subject;       // a model's name or a weights file
   std::optional<Grid> size;  // none: the model's own
   ModelOptions model;
+  bool list = false;
   bool json = false;
 };
 
@@ -93,48 +97,86 @@ void print_as_json(const Report& report) {
 }
 
 std::string millions(int64_t count) {
-  return fmt::format("{:.1f}", 1e-6 * static_cast<double>(count));
+  const double number = 1e-6 * static_cast<double>(count);
+  return number < 1e6 ? fmt::format("{:.1f}", number) : fmt::format("{:.3g}", number);
 }
 
-void print_stages(const Report& report) {
-  const auto print = [](auto... cells) {
-    fmt::print("{:<5}  {:<9}  {:>4} {:>5} {:>5}  {:<16} {:>9}  {:>9} {:>9} {:>9}\n", cells...);
-  };
-  print("stage", "grid", "dim", "heads", "depth", "attention", "landmarks", "params", "MMACs",
-        "inverse");
+using Row = std::vector<std::string>;
+
+std::vector<Row> stage_rows(const Report& report) {
+  std::vector<Row> rows{{"stage", "grid", "dim", "heads", "depth", "attention", "marks", "params",
+                         "MMACs", "inverse"}};
+  const auto text = [](auto number) { return std::to_string(number); };
   for (size_t s = 0; s < report.cost.stages.size(); ++s) {
     const StageSpec& row = report.spec.stages[s];
     const StageCost& cost = report.cost.stages[s];
     const AttentionSpec attention = attention_of(report.spec, static_cast<int>(s));
-    print(s + 1, fmt::format("{}x{}", cost.grid.h, cost.grid.w), row.dim, row.heads, row.depth,
-          name_of(attention.mechanism), cost.landmarks, cost.params, millions(cost.macs),
-          millions(cost.inverse_macs));
+    rows.push_back({text(s + 1), fmt::format("{}x{}", cost.grid.h, cost.grid.w), text(row.dim),
+                    text(row.heads), text(row.depth), std::string(name_of(attention.mechanism)),
+                    text(cost.landmarks), text(cost.params), millions(cost.macs),
+                    millions(cost.inverse_macs)});
   }
-  print("head", "", "", "", "", "", "", report.cost.head_params, millions(report.cost.head_macs),
-        "");
+  rows.push_back({"head", "", "", "", "", "", "", text(report.cost.head_params),
+                  millions(report.cost.head_macs), ""});
+  return rows;
+}
+
+// Columns as wide as what they hold, so that the table fits into 80; words to the left, numbers to
+// the right.
+void print_stages(const Report& report) {
+  const std::vector<Row> rows = stage_rows(report);
+  std::vector<size_t> widths(rows.front().size());
+  size_t total = 0;
+  for (size_t i = 0; i < widths.size(); ++i) {
+    for (const Row& row : rows) widths[i] = std::max(widths[i], row[i].size());
+    total += widths[i];
+  }
+  const char* gap = total + 2 * (widths.size() - 1) <= kColumns ? "  " : " ";
+  for (const Row& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      const bool word = i <= 1 || rows.front()[i] == "attention";
+      line += i > 0 ? gap : "";
+      line += word ? fmt::format("{:<{}}", row[i], widths[i])
+                   : fmt::format("{:>{}}", row[i], widths[i]);
+    }
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  }
 }
 
 void print_settings(const ModelSpec& spec) {
-  constexpr size_t kWidth = 88;
+  constexpr size_t kLabel = 11, kWidth = kColumns - kLabel;
   const Json settings = settings_of(spec);
   std::string line;
   const char* label = "settings";
   for (const auto& [key, value] : settings.items()) {
     const std::string item = fmt::format(" {}={}", key, value.get<std::string>());
     if (line.size() + item.size() > kWidth) {
-      fmt::print("{:<11}{}\n", label, line);
+      fmt::print("{:<{}}{}\n", label, kLabel, line);
       line.clear();
       label = "";
     }
     line += item;
   }
-  fmt::print("{:<11}{}\n", label, line);
+  fmt::print("{:<{}}{}\n", label, kLabel, line);
+}
+
+// A paragraph for every key of --set: its value here, what it means, what else it takes.
+void print_setting_list(const ModelSpec& spec) {
+  constexpr size_t kKey = 15, kValue = 16;
+  Json values = settings_of(spec);
+  for (const FieldHelp& help : field_help()) {
+    const std::string value = values.value(std::string(help.key), "");  // a shorthand has none
+    const std::string line = fmt::format("{:<{}}{:<{}}{} ({})", help.key, kKey, value, kValue,
+                                         help.meaning, help.values);
+    fmt::print("{}\n", wrapped(line, kKey + kValue));
+  }
 }
 
 void print_for_people(const Report& report) {
   const ModelCost& cost = report.cost;
   fmt::print("{}{}: {}x{} pixels, {} classes\n\n", report.spec.name,
-             report.file.empty() ? "" : " in " + report.file, report.image.h, report.image.w,
+             report.file.empty() ? "" : " in " + shown(report.file), report.image.h, report.image.w,
              report.spec.classes);
   print_stages(report);
   fmt::print("\nparameters  {}\n", cost.params);
@@ -147,6 +189,7 @@ void print_for_people(const Report& report) {
 
 void run(const Options& options) {
   const Report report = report_on(options);
+  if (options.list && !options.json) return print_setting_list(report.spec);
   options.json ? print_as_json(report) : print_for_people(report);
 }
 
@@ -157,6 +200,7 @@ void add_info(CLI::App& app) {
   CLI::App* command =
       add_command(app, {"info", "Look around", "Parameters, MACs and memory, stage by stage",
                         "soft info soft-tiny\n"
+                        "soft info soft-tiny --settings\n"
                         "soft info soft-small --size 384x640 --set landmarks=49 --json"});
   command->add_option("model", options->subject, "A model's name or a weights file")
       ->required()
@@ -166,6 +210,8 @@ void add_info(CLI::App& app) {
           "--size", [options](const std::string& text) { options->size = parse_size(text); },
           "Pixels: N or HxW (default: the model's own)")
       ->type_name("SIZE");
+  command->add_flag("--settings", options->list,
+                    "List every key of --set with its value here and what it means");
   add_change_flags(command, options->model);
   add_weights_key_flag(command, options->model);
   add_json_flag(command, options->json);

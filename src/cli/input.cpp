@@ -41,10 +41,10 @@ Array read_picture(const std::string& path, const Card& card) {
 
 }  // namespace
 
-Preprocessing preprocessing_of(const Card& card) {
+Preprocessing preprocessing_of(const Card& card, int size) {
   Preprocessing preprocessing;
-  preprocessing.size = card.spec.image_size;
-  preprocessing.short_side = card.short_side();
+  preprocessing.size = size > 0 ? size : card.spec.image_size;
+  preprocessing.short_side = static_cast<int>(preprocessing.size / card.crop_fraction);
   std::copy(card.mean.begin(), card.mean.end(), preprocessing.mean.begin());
   std::copy(card.std.begin(), card.std.end(), preprocessing.std.begin());
   return preprocessing;

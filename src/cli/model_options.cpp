@@ -38,8 +38,8 @@ void add_change_flags(CLI::App* command, ModelOptions& options) {
 void add_setting_flag(CLI::App* command, ModelOptions& options) {
   command
       ->add_option("--set", options.settings,
-                   "Change a setting, e.g. --set sampler=avg; may be repeated (`soft info` shows "
-                   "them all)")
+                   "Change a setting, e.g. --set sampler=avg; may be repeated (`soft info MODEL "
+                   "--settings` lists them)")
       ->allow_extra_args(false)  // otherwise it would swallow the words that follow
       ->type_name("KEY=VALUE");
 }

@@ -7,8 +7,10 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/parallel.h"
 #include "image/codec.h"
+#include "image/picture_file.h"
 
 namespace soft {
 namespace {
@@ -19,16 +21,32 @@ constexpr size_t kBatch = 8;
 
 using Pictures = std::vector<Picture>;
 
-// Links to folders are not followed. A folder that cannot be listed becomes an entry that says so.
-void add_files(const fs::path& folder, Pictures& pictures) {
+// What a walk finds. Links to folders are not followed. A folder that cannot be listed becomes an
+// entry that says so.
+struct Walk {
+  bool strict;
+  Pictures pictures;
+  Skipped skipped;
+
+  void add_folder(const fs::path& folder);
+  void add_file(const std::string& path) {
+    if (strict || is_picture_file(path)) {
+      pictures.push_back({path, ""});
+    } else {
+      skipped.add(path);
+    }
+  }
+};
+
+void Walk::add_folder(const fs::path& folder) {
   std::error_code code;
   for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
     std::error_code ignored;
     const fs::file_type type = at->status(ignored).type();
     if (type == fs::file_type::directory && !at->is_symlink(ignored)) {
-      add_files(at->path(), pictures);
+      add_folder(at->path());
     } else if (type == fs::file_type::regular || type == fs::file_type::none) {
-      pictures.push_back({at->path().string(), ""});  // none, as of a link to itself: not readable
+      add_file(at->path().string());  // none, as of a link to itself: not readable
     }
   }
   if (code) {
@@ -37,15 +55,16 @@ void add_files(const fs::path& folder, Pictures& pictures) {
   }
 }
 
-Pictures pictures_below(const std::string& folder) {
-  Pictures pictures;
-  add_files(folder, pictures);
-  if (pictures.empty()) {
-    pictures.push_back({folder, fmt::format("there is no file in '{}'", folder)});
+Pictures pictures_below(const std::string& folder, bool strict) {
+  Walk walk{strict, {}, {}};
+  walk.add_folder(folder);
+  if (walk.skipped.count > 0) log_line(walk.skipped.notice(folder));
+  if (walk.pictures.empty()) {
+    walk.pictures.push_back({folder, fmt::format("there is no picture in '{}'", folder)});
   }
-  std::sort(pictures.begin(), pictures.end(),
+  std::sort(walk.pictures.begin(), walk.pictures.end(),
             [](const Picture& a, const Picture& b) { return a.file < b.file; });
-  return pictures;
+  return std::move(walk.pictures);
 }
 
 // [3, size, size]; empty when the picture cannot be read.
@@ -85,7 +104,7 @@ Image read_upright(const std::string& file) {
                       {true});
 }
 
-std::vector<Picture> find_pictures(const std::vector<std::string>& inputs) {
+std::vector<Picture> find_pictures(const std::vector<std::string>& inputs, bool strict) {
   Pictures pictures;
   for (const std::string& input : inputs) {
     std::error_code ignored;  // reading the file will say what is wrong with it
@@ -93,7 +112,7 @@ std::vector<Picture> find_pictures(const std::vector<std::string>& inputs) {
       pictures.push_back({input, ""});
       continue;
     }
-    const Pictures inside = pictures_below(input);
+    const Pictures inside = pictures_below(input, strict);
     pictures.insert(pictures.end(), inside.begin(), inside.end());
   }
   return pictures;

@@ -18,9 +18,10 @@ struct Picture {
   std::string error;  // why it cannot be read; empty as long as nothing is known against it
 };
 
-// Every regular file of a folder counts. Sorted, so that runs compare. An empty folder is a picture
-// that cannot be read.
-std::vector<Picture> find_pictures(const std::vector<std::string>& inputs);
+// Folders are searched for pictures (image/picture_file.h), with a line about what is left out;
+// `strict` takes every regular file. Sorted, so that runs compare. A folder without any is a
+// picture that cannot be read.
+std::vector<Picture> find_pictures(const std::vector<std::string>& inputs, bool strict);
 
 struct PictureBatch {
   std::vector<Picture> entries;

@@ -36,7 +36,7 @@ struct Record {
 };
 
 struct Storage {
-  std::vector<MappedFile> files;
+  std::vector<std::vector<uint8_t>> files;
   std::vector<Record> records;
 };
 
@@ -53,25 +53,27 @@ fs::path batches_folder(const fs::path& folder) {
   return fs::is_directory(inner) ? inner : folder;
 }
 
-void add_records(MappedFile file, Storage& storage) {
-  const auto size = static_cast<int64_t>(file.size());
+// Read, not mapped: a file that shrinks while it is mapped ends the program.
+void add_records(const std::string& path, Storage& storage) {
+  std::vector<uint8_t> bytes = read_bytes(path);
+  const auto size = static_cast<int64_t>(bytes.size());
   if (size == 0 || size % kRecord != 0) {
-    fail("'{}' is {} bytes, not a multiple of {}: truncated, or not a CIFAR-10 binary batch",
-         file.path(), size, kRecord);
+    fail("'{}' is {} bytes, not a multiple of {}: truncated, or not a CIFAR-10 binary batch", path,
+         size, kRecord);
   }
   const int64_t count = size / kRecord;
   if (count != kOfficialCount) {
-    log("'{}' holds {} pictures, the official file {}", file.path(), count, kOfficialCount);
+    log("'{}' holds {} pictures, the official file {}", path, count, kOfficialCount);
   }
   for (int64_t i = 0; i < count; ++i) {
-    const Record record{file.data() + i * kRecord};
+    const Record record{bytes.data() + i * kRecord};
     if (record.label() >= static_cast<int>(kClasses.size())) {
-      fail("'{}': picture {} has label {}; CIFAR-10 has {} classes", file.path(), i, record.label(),
+      fail("'{}': picture {} has label {}; CIFAR-10 has {} classes", path, i, record.label(),
            kClasses.size());
     }
     storage.records.push_back(record);
   }
-  storage.files.push_back(std::move(file));
+  storage.files.push_back(std::move(bytes));
 }
 
 }  // namespace
@@ -79,7 +81,7 @@ void add_records(MappedFile file, Storage& storage) {
 Dataset open_cifar10(const std::string& folder, Split split) {
   auto storage = std::make_shared<Storage>();
   for (const std::string& name : file_names(split)) {
-    add_records(MappedFile((batches_folder(folder) / name).string()), *storage);
+    add_records((batches_folder(folder) / name).string(), *storage);
   }
   Dataset dataset;
   dataset.classes = kClasses;

@@ -67,7 +67,7 @@ Dataset open_shapes(const Spec& spec, const DataRequest& request) {
 }
 
 Dataset open_source(const Spec& spec, const DataRequest& request) {
-  if (spec.kind == "folder") return open_folder(given_folder(spec), request.split);
+  if (spec.kind == "folder") return open_folder(given_folder(spec), request.split, request.strict);
   if (spec.kind == "idx") return open_idx(given_folder(spec), request.split);
   if (spec.kind == "cifar10") return open_cifar10(folder_of(spec), request.split);
   if (spec.kind == "mnist") return open_mnist(spec, request.split);

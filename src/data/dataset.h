@@ -35,9 +35,10 @@ struct Dataset {
 struct DataRequest {
   std::string spec;  // cifar10[:DIR], mnist, fashion-mnist, idx:DIR, folder:DIR, shapes
   Split split = Split::kTrain;
-  int64_t limit = 0;  // at most so many pictures; 0: all
-  int size = 32;      // side at which `shapes` draws; the other sets have their own
-  uint64_t seed = 0;  // of `shapes`
+  int64_t limit = 0;    // at most so many pictures; 0: all
+  int size = 32;        // side at which `shapes` draws; the other sets have their own
+  uint64_t seed = 0;    // of `shapes`
+  bool strict = false;  // folders: every file is a picture, also one that does not look like one
 };
 
 // Everything that can be known to be wrong before the first picture is read is an Error here.

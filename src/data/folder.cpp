@@ -1,4 +1,4 @@
-// A folder of pictures in ImageNet's layout. Whether a file is a picture shows when it is read.
+// A folder of pictures in ImageNet's layout. Whether a picture is whole shows when it is read.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -7,9 +7,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "data/natural.h"
 #include "data/source.h"
 #include "image/codec.h"
+#include "image/picture_file.h"
 
 namespace soft {
 namespace fs = std::filesystem;
@@ -29,7 +31,9 @@ void walk(const fs::path& folder, const Body& body) {
   try {
     body();
   } catch (const fs::filesystem_error& error) {
-    fail("cannot read folder '{}': {}", folder.string(), error.code().message());
+    const fs::path& culprit = error.path1().empty() ? folder : error.path1();
+    fail("cannot read folder '{}': '{}': {}", folder.string(), culprit.string(),
+         error.code().message());
   }
 }
 
@@ -44,13 +48,19 @@ std::vector<std::string> class_folders(const fs::path& folder) {
   return names;
 }
 
-std::vector<std::string> files_below(const fs::path& folder) {
+// Pictures at any depth, by their names inside the folder; what is no picture goes to `skipped`,
+// unless that is null.
+std::vector<std::string> files_below(const fs::path& folder, Skipped* skipped) {
   constexpr auto kFollow = fs::directory_options::follow_directory_symlink;
   std::vector<std::string> names;
   walk(folder, [&] {
     for (const auto& entry : fs::recursive_directory_iterator(folder, kFollow)) {
-      if (entry.is_regular_file()) {
-        names.push_back(entry.path().string().substr(folder.string().size() + 1));
+      if (!entry.is_regular_file()) continue;
+      const std::string path = entry.path().string();
+      if (skipped != nullptr && !is_picture_file(path)) {
+        skipped->add(path);
+      } else {
+        names.push_back(path.substr(folder.string().size() + 1));
       }
     }
   });
@@ -79,20 +89,27 @@ std::vector<std::string> find_classes(const fs::path& root, Split split) {
   return classes;
 }
 
-Files list_files(const fs::path& folder, const std::vector<std::string>& classes, Split split) {
+[[noreturn]] void fail_empty(const fs::path& folder, const Skipped& skipped) {
+  const std::string others =
+      skipped.count > 0 ? fmt::format(" ({})", skipped.notice(folder.string())) : "";
+  fail("class folder '{}' has no pictures; fill or remove it{}", folder.string(), others);
+}
+
+Files list_files(const fs::path& folder, const std::vector<std::string>& classes, Split split,
+                 bool strict) {
   Files files;
+  Skipped skipped;
   for (size_t label = 0; label < classes.size(); ++label) {
     const fs::path inside = folder / classes[label];
     files.folders.push_back(inside.string());
     std::vector<std::string> names;
-    if (fs::is_directory(inside)) names = files_below(inside);
-    if (names.empty() && split == Split::kTrain) {
-      fail("class folder '{}' is empty; fill or remove it", inside.string());
-    }
+    if (fs::is_directory(inside)) names = files_below(inside, strict ? nullptr : &skipped);
+    if (names.empty() && split == Split::kTrain) fail_empty(inside, skipped);
     files.labels.insert(files.labels.end(), names.size(), static_cast<int>(label));
     std::move(names.begin(), names.end(), std::back_inserter(files.names));
   }
   if (files.names.empty()) fail("no pictures in '{}'", folder.string());
+  if (skipped.count > 0) log_once(skipped.notice(folder.string()));
   return files;
 }
 
@@ -115,12 +132,12 @@ void rename_classes(const fs::path& file, std::vector<std::string>& classes) {
 
 }  // namespace
 
-Dataset open_folder(const std::string& folder, Split split) {
+Dataset open_folder(const std::string& folder, Split split, bool strict) {
   const fs::path root(folder);
   Dataset dataset;
   dataset.classes = find_classes(root, split);
   const fs::path pictures = root / (split == Split::kTrain ? "train" : "val");
-  auto files = std::make_shared<Files>(list_files(pictures, dataset.classes, split));
+  auto files = std::make_shared<Files>(list_files(pictures, dataset.classes, split, strict));
   dataset.labels = files->labels;
   rename_classes(root / "classes.txt", dataset.classes);
   dataset.load = [files](int64_t index) { return read_image(files->path(index)); };

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace soft {
 
@@ -23,14 +25,32 @@ size_t GzipReader::read_some(uint8_t* out, size_t size) {
   return static_cast<size_t>(got);
 }
 
-// Grows with what is really there, so that a lying header cannot take all memory.
+// No more than the whole file, or what deflate can make of it at best.
+uint64_t GzipReader::largest_content() const {
+  constexpr uint64_t kBestRatio = 1032;
+  std::error_code unknown;
+  const uint64_t size = std::filesystem::file_size(path_, unknown);
+  if (unknown || size > UINT64_MAX / kBestRatio) return UINT64_MAX;
+  return gzdirect(file_) == 1 ? size : kBestRatio * size;
+}
+
+// What an honest file announces is taken at once; a lying one is refused before it takes memory.
 std::vector<uint8_t> GzipReader::read(uint64_t count) {
-  constexpr size_t kLeast = 1 << 20;
-  constexpr size_t kMost = 1 << 26;
+  if (count > largest_content()) {
+    fail("'{}' is truncated: it announces {} bytes and cannot hold more than {}", path_, count,
+         largest_content());
+  }
+  const auto available = static_cast<uint64_t>(available_memory());
+  if (count > available) {
+    fail("'{}' unpacks to {}; {} of memory are available", path_, bytes_text(double(count)),
+         bytes_text(double(available)));
+  }
+  constexpr size_t kStep = 1 << 24;  // touched as it is filled
   std::vector<uint8_t> bytes;
+  bytes.reserve(count);
   while (bytes.size() < count) {
     const size_t have = bytes.size();
-    const size_t step = std::min<uint64_t>(count - have, std::clamp(have, kLeast, kMost));
+    const size_t step = std::min<uint64_t>(count - have, kStep);
     bytes.resize(have + step);
     const size_t got = read_some(bytes.data() + have, step);
     if (got < step) fail("'{}' is truncated: {} of {} bytes are there", path_, have + got, count);

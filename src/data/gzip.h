@@ -23,6 +23,8 @@ class GzipReader {
   void expect_end();
 
  private:
+  uint64_t largest_content() const;
+
   std::string path_;
   gzFile_s* file_;
 };

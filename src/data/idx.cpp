@@ -78,7 +78,20 @@ struct Pictures {
   }
 };
 
-Pictures read_pictures(const std::string& path) {
+// What the labels' file says about how many pictures there are.
+struct Labels {
+  std::string path;
+  std::vector<int> values;
+};
+
+void check_count(const Labels& labels, size_t pictures) {
+  if (labels.values.size() == pictures) return;
+  fail("'{}' has {} labels for {} pictures", labels.path, labels.values.size(), pictures);
+}
+
+// Their number is compared before they are unpacked, which may take a thousand times the file's
+// size.
+Pictures read_pictures(const std::string& path, const Labels& labels) {
   GzipReader reader(path);
   check_magic(reader, kImages);
   const uint32_t count = read_number(reader);
@@ -87,6 +100,7 @@ Pictures read_pictures(const std::string& path) {
   if (count == 0 || height == 0 || width == 0 || height > kMaxSide || width > kMaxSide) {
     fail("'{}' claims to hold {} pictures of {} x {} pixels", path, count, width, height);
   }
+  check_count(labels, count);
   Pictures pictures{count, static_cast<int>(width), static_cast<int>(height), 0, {}};
   pictures.side = (std::max(pictures.width, pictures.height) + 31) / 32 * 32;
   pictures.bytes = reader.read(uint64_t{count} * height * width);
@@ -102,6 +116,17 @@ std::vector<int> read_labels(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
+// Labels that no picture has: one line, however many they are.
+void report_gaps(const std::string& folder, const std::vector<int>& labels, int highest) {
+  std::vector<int64_t> counts(highest + 1);
+  for (const int label : labels) ++counts[label];
+  const auto missing = std::count(counts.begin(), counts.end(), 0);
+  if (missing == 0) return;
+  const auto first = std::find(counts.begin(), counts.end(), 0) - counts.begin();
+  log_once(fmt::format("'{}': {} of the labels 0 to {} have no picture{} {}", folder, missing,
+                       highest, missing == 1 ? ":" : ", the first:", first));
+}
+
 // Labels name themselves. The training labels decide how many there are, where they exist.
 std::vector<std::string> numbered_classes(const std::string& folder, std::vector<int> labels) {
   const std::string training = find_file(folder, Split::kTrain, kLabels);
@@ -109,36 +134,32 @@ std::vector<std::string> numbered_classes(const std::string& folder, std::vector
   std::vector<std::string> classes;
   if (labels.empty()) return classes;
   const int highest = *std::max_element(labels.begin(), labels.end());
-  for (int label = 0; label <= highest; ++label) {
-    classes.push_back(std::to_string(label));
-    if (std::count(labels.begin(), labels.end(), label) == 0) {
-      log("'{}': no picture has label {}", folder, label);
-    }
-  }
+  for (int label = 0; label <= highest; ++label) classes.push_back(std::to_string(label));
+  report_gaps(folder, labels, highest);
   return classes;
 }
 
-void check_labels(const std::string& path, const std::vector<int>& labels, size_t pictures,
-                  size_t classes) {
-  if (labels.size() != pictures) {
-    fail("'{}' has {} labels for {} pictures", path, labels.size(), pictures);
-  }
-  for (size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] >= static_cast<int>(classes)) {
-      fail("'{}': picture {} has label {}; there are {} classes", path, i, labels[i], classes);
-    }
-  }
+void check_labels(const Labels& labels, size_t classes) {
+  const auto& values = labels.values;
+  const auto beyond = [&](int label) { return label >= static_cast<int>(classes); };
+  const auto first = std::find_if(values.begin(), values.end(), beyond);
+  if (first == values.end()) return;
+  fail("'{}': {} of {} labels are beyond the {} classes; the first: picture {} has label {}",
+       labels.path, std::count_if(first, values.end(), beyond), values.size(), classes,
+       first - values.begin(), *first);
 }
 
 }  // namespace
 
 Dataset open_idx(const std::string& folder, Split split, std::vector<std::string> classes) {
-  const std::string labels_path = require_file(folder, split, kLabels);
-  auto pictures = std::make_shared<Pictures>(read_pictures(require_file(folder, split, kImages)));
+  Labels labels{require_file(folder, split, kLabels), {}};
+  const std::string images = require_file(folder, split, kImages);
+  labels.values = read_labels(labels.path);
+  auto pictures = std::make_shared<Pictures>(read_pictures(images, labels));
   Dataset dataset;
-  dataset.labels = read_labels(labels_path);
-  dataset.classes = classes.empty() ? numbered_classes(folder, dataset.labels) : std::move(classes);
-  check_labels(labels_path, dataset.labels, pictures->count, dataset.classes.size());
+  dataset.classes = classes.empty() ? numbered_classes(folder, labels.values) : std::move(classes);
+  check_labels(labels, dataset.classes.size());
+  dataset.labels = std::move(labels.values);
   dataset.native_size = pictures->side;
   dataset.mirrors = false;  // as far as anyone knows, they are characters
   dataset.load = [pictures](int64_t index) { return pictures->image(index); };

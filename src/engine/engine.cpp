@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/finite.h"
 #include "engine/shelf.h"
 #include "engine/team.h"
 
@@ -54,6 +55,20 @@ void each_image(const Packed& model, Workspace& workspace, const ImageBatch& ima
   }
 }
 
+// Answers of `each` floats an image. One that is not finite is no answer: the image runs again, to
+// name the place where that began, or `otherwise`.
+void check_answers(const Packed& model, Workspace& workspace, const ImageBatch& images,
+                   const float* answers, int64_t each, const std::string& otherwise) {
+  for (int64_t image = 0; image < images.count; ++image) {
+    if (all_finite(answers + image * each, each)) continue;
+    std::string place;
+    each_image(
+        model, workspace, {images.pixels + image * 3 * images.size.size(), 1, images.size},
+        [&](Lane& lane, int64_t, const float* pixels) { place = lane.first_not_finite(pixels); });
+    fail_not_finite(place.empty() ? otherwise : place);
+  }
+}
+
 void check_query(const ModelSpec& spec, Grid image, const RowQuery& query) {
   const auto stages = static_cast<int>(spec.stages.size());
   if (query.stage < 0 || query.stage >= stages) {
@@ -78,6 +93,7 @@ void forward(const Packed& model, Workspace& workspace, const ImageBatch& images
   each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
     lane.logits(pixels, logits + image * classes);
   });
+  check_answers(model, workspace, images, logits, classes, classifier_place());
 }
 
 void embed(const Packed& model, Workspace& workspace, const ImageBatch& images, float* vectors) {
@@ -86,6 +102,7 @@ void embed(const Packed& model, Workspace& workspace, const ImageBatch& images, 
   each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
     lane.embed(pixels, vectors + image * dim);
   });
+  check_answers(model, workspace, images, vectors, dim, classifier_place());
 }
 
 std::vector<Array> features(const Packed& model, Workspace& workspace, const ImageBatch& images) {
@@ -104,6 +121,10 @@ std::vector<Array> features(const Packed& model, Workspace& workspace, const Ima
     }
     lane.features(pixels, own);
   });
+  for (const Array& map : maps) {
+    const int64_t each = static_cast<int64_t>(map.data.size()) / images.count;
+    check_answers(model, workspace, images, map.data.data(), each, classifier_place());
+  }
   return maps;
 }
 
@@ -118,6 +139,8 @@ Array attention_row(const Packed& model, Workspace& workspace, const ImageBatch&
   each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
     lane.attention_row(pixels, query, rows.data.data() + image * maps * tokens);
   });
+  check_answers(model, workspace, images, rows.data.data(), maps * tokens,
+                attention_place(query.stage, query.layer));
   return rows;
 }
 

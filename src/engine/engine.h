@@ -78,6 +78,8 @@ class Workspace {
   std::unique_ptr<Shelf> shelf_;
 };
 
+// Each of these throws an Error that names the first layer at fault when an answer is not finite.
+
 // logits [count, classes] are written.
 void forward(const Packed& model, Workspace& workspace, const ImageBatch& images, float* logits);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/finite.h"
 #include "engine/team.h"
 #include "kernels/carver.h"
 #include "kernels/gemm.h"
@@ -174,6 +175,7 @@ void Lane::run(const float* pixels, const Goal& goal) {
   for (int s = 0; s < static_cast<int>(shapes_.size()); ++s) {
     make_tokens(s);
     enter_stage(s);
+    if (goal.watch) goal.watch(embedding_place(s), s);
     for (int i = 0; i < static_cast<int>(network_->stages[s].layers.size()); ++i) {
       if (goal.row != nullptr && goal.row->stage == s && i >= goal.row->layer) {
         goal.at_row(i);
@@ -181,6 +183,7 @@ void Lane::run(const float* pixels, const Goal& goal) {
       }
       mix_tokens(s, i);
       leave_layer(s, i, goal.all_tokens);
+      if (goal.watch) goal.watch(layer_place(s, i), s);
     }
     if (goal.after_stage) goal.after_stage(s);
   }
@@ -237,6 +240,17 @@ void Lane::attention_row(const float* pixels, const RowQuery& query, float* out)
     mix_row(shape, job(query.stage, layer), query.token + shape.prefix, rows);
   };
   run(pixels, goal);
+}
+
+std::string Lane::first_not_finite(const float* pixels) {
+  std::string first;
+  Goal goal;
+  goal.watch = [&](const std::string& place, int stage) {
+    const int64_t count = shapes_[stage].tokens() * shapes_[stage].dim();
+    if (first.empty() && !all_finite(tokens_, count)) first = place;
+  };
+  run(pixels, goal);
+  return first;
 }
 
 }  // namespace soft

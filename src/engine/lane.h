@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/buffer.h"
@@ -25,6 +26,9 @@ class Lane {
   void features(const float* pixels, const std::vector<float*>& maps);         // each [C, H, W]
   void attention_row(const float* pixels, const RowQuery& query, float* out);  // [l·h, n]
 
+  // The first place of the model whose output for this image is not finite; "" when all are.
+  std::string first_not_finite(const float* pixels);
+
   int team() const { return team_; }
   size_t bytes() const;
   int64_t inverse_fallbacks() const { return fallbacks_; }
@@ -36,6 +40,7 @@ class Lane {
     std::function<void(int layer)> at_row;  // each of them, its Q and V projected
     bool all_tokens = true;                 // otherwise the last layer serves the class token alone
     std::function<void(int stage)> after_stage;
+    std::function<void(const std::string& place, int stage)> watch;  // tokens_ after every place
   };
 
   void run(const float* pixels, const Goal& goal);

@@ -25,11 +25,6 @@ class Packer {
  public:
   Packer(const Weights& weights, LinearForm form) : weights_(weights), form_(resolve(form)) {}
 
-  // What was read so far need not stay in memory twice.
-  void release_source() const {
-    if (weights_.mapping) weights_.mapping->release_pages();
-  }
-
   std::vector<float> floats(const std::string& name) const {
     std::vector<float> values = to_floats(weights_.tensors.at(name));
     check_finite(name, values.data(), static_cast<int64_t>(values.size()));
@@ -247,12 +242,10 @@ Network pack_network(const Weights& weights, const ModelSpec& spec, LinearForm f
   network.spec = spec;
   for (int s = 0; s < static_cast<int>(spec.stages.size()); ++s) {
     network.stages.push_back(pack_stage(packer, spec, s));
-    packer.release_source();
   }
   if (spec.class_token) network.class_token = packer.floats("cls_token");
   network.norm = packer.norm("norm", kFinalEpsilon);
   network.head = packer.linear({{"head"}});
-  packer.release_source();
   return network;
 }
 

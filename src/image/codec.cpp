@@ -72,8 +72,8 @@ Image decode_image(const uint8_t* bytes, size_t size, const std::string& name,
 }
 
 Image read_image(const std::string& path, const DecodeOptions& options) {
-  const MappedFile file(path);
-  return decode_image(file.data(), file.size(), path, options);
+  const std::vector<uint8_t> bytes = read_bytes(path, kMaxImageBytes);
+  return decode_image(bytes.data(), bytes.size(), path, options);
 }
 
 }  // namespace soft

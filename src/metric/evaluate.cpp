@@ -10,7 +10,7 @@ namespace soft {
 namespace {
 
 Prediction predict(const float* logits, int64_t classes, int64_t index, int64_t label) {
-  const int64_t answer = std::max_element(logits, logits + classes) - logits;
+  const int64_t answer = answer_of(logits, classes);
   return {index, label, answer, std::exp(-cross_entropy(logits, classes, answer))};
 }
 
@@ -23,7 +23,9 @@ void check_logits(const std::vector<float>& logits, const Batch& batch, int64_t 
 class Evaluator {
  public:
   Evaluator(const Dataset& dataset, bool predictions)
-      : classes_(dataset.class_count()), predictions_(predictions), tally_(classes_) {}
+      : classes_(dataset.class_count()), predictions_(predictions), tally_(classes_) {
+    result_.confusion = Confusion(classes_);
+  }
 
   void add(const Batch& batch, const LogitsFunction& logits_of) {
     for (const BrokenPicture& picture : batch.broken) add_broken(picture);
@@ -33,6 +35,7 @@ class Evaluator {
     for (int64_t j = 0; j < batch.count; ++j) {
       const float* row = logits.data() + j * classes_;
       tally_.add(row, batch.labels[j]);
+      result_.confusion.add(batch.labels[j], answer_of(row, classes_));
       if (predictions_) {
         result_.predictions.push_back(predict(row, classes_, batch.indices[j], batch.labels[j]));
       }
@@ -55,6 +58,7 @@ class Evaluator {
  private:
   void add_broken(const BrokenPicture& picture) {
     tally_.add_wrong(picture.label);
+    result_.confusion.add(picture.label, Confusion::kUnanswered);
     ++result_.broken;
     if (predictions_) result_.predictions.push_back({picture.index, picture.label, -1, 0});
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/loader.h"
+#include "metric/confusion.h"
 #include "metric/tally.h"
 
 namespace soft {
@@ -25,6 +26,7 @@ struct Evaluation {
   int64_t broken = 0;  // images that cannot be read: reported, and counted as wrong
   double seconds = 0;
   std::vector<ClassTally> per_class;
+  Confusion confusion;
   std::vector<Prediction> predictions;  // when asked for
 };
 

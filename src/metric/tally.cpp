@@ -4,6 +4,14 @@
 #include <cmath>
 
 namespace soft {
+namespace {
+
+std::optional<double> percentage(int64_t part, int64_t whole) {
+  if (whole == 0) return std::nullopt;
+  return 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
 
 int64_t rank_of(const float* logits, int64_t classes, int64_t label) {
   const float own = logits[label];
@@ -22,9 +30,13 @@ double cross_entropy(const float* logits, int64_t classes, int64_t label) {
   return highest + std::log(sum) - logits[label];
 }
 
-double ClassTally::accuracy() const {
-  return images > 0 ? 100.0 * static_cast<double>(correct) / static_cast<double>(images) : 0;
+int64_t answer_of(const float* logits, int64_t classes) {
+  return std::max_element(logits, logits + classes) - logits;
 }
+
+std::optional<double> ClassTally::recall() const { return percentage(correct, images); }
+std::optional<double> ClassTally::precision() const { return percentage(correct, answers); }
+std::optional<double> ClassTally::f1() const { return percentage(2 * correct, images + answers); }
 
 void Tally::add(const float* logits, int64_t label) {
   const auto classes = static_cast<int64_t>(per_class_.size());
@@ -33,6 +45,7 @@ void Tally::add(const float* logits, int64_t label) {
   first_ += rank < 1 ? 1 : 0;
   first_five_ += rank < 5 ? 1 : 0;
   per_class_[label].correct += rank < 1 ? 1 : 0;
+  ++per_class_[answer_of(logits, classes)].answers;
   loss_.add(cross_entropy(logits, classes, label));
 }
 
@@ -41,8 +54,6 @@ void Tally::add_wrong(int64_t label) {
   ++per_class_[label].images;
 }
 
-double Tally::percent(int64_t hits) const {
-  return images_ > 0 ? 100.0 * static_cast<double>(hits) / static_cast<double>(images_) : 0;
-}
+double Tally::percent(int64_t hits) const { return percentage(hits, images_).value_or(0); }
 
 }  // namespace soft

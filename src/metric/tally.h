@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "metric/average.h"
@@ -15,10 +16,18 @@ int64_t rank_of(const float* logits, int64_t classes, int64_t label);
 // -log softmax(logits)[label]
 double cross_entropy(const float* logits, int64_t classes, int64_t label);
 
+// The class with the highest logit; ties go to the lower index.
+int64_t answer_of(const float* logits, int64_t classes);
+
+// All in per cent; none where there is nothing to divide by.
 struct ClassTally {
-  int64_t images = 0;
-  int64_t correct = 0;
-  double accuracy() const;  // per cent
+  int64_t images = 0;   // that belong to the class
+  int64_t correct = 0;  // of these, answered with it
+  int64_t answers = 0;  // how often it was the answer, rightly or not
+
+  std::optional<double> recall() const;     // of its images, found
+  std::optional<double> precision() const;  // of its answers, right
+  std::optional<double> f1() const;         // harmonic mean of the two
 };
 
 class Tally {

@@ -3,6 +3,7 @@
 #include "attention/linear.h"
 #include "attention/torch.h"
 #include "base/error.h"
+#include "base/finite.h"
 #include "base/npy.h"
 #include "model/init.h"
 
@@ -112,6 +113,21 @@ std::vector<Tensor> Classifier::features(const Tensor& images) {
     maps.push_back(map);
   }
   return maps;
+}
+
+std::string Classifier::first_not_finite(const Tensor& images) {
+  const auto finite = [](const Tensor& x) { return torch::isfinite(x).all().item<bool>(); };
+  Tensor map = images;
+  for (int stage = 0; stage < static_cast<int>(stages_.size()); ++stage) {
+    auto [x, tokens] = enter_stage(stage, map);
+    if (!finite(x)) return embedding_place(stage);
+    for (size_t i = 0; i < stages_[stage].layers.size(); ++i) {
+      x = stages_[stage].layers[i]->forward(x, tokens);
+      if (!finite(x)) return layer_place(stage, static_cast<int>(i));
+    }
+    map = as_map(x, tokens);
+  }
+  return "";
 }
 
 void Classifier::check_layer(int stage, int layer) const {

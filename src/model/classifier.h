@@ -29,6 +29,9 @@ class Classifier : public torch::nn::Module {
   torch::Tensor attention_row(const torch::Tensor& images, int stage, int layer, int64_t query,
                               int count = 1);
 
+  // The first place whose output for these images is not finite; "" when all are.
+  std::string first_not_finite(const torch::Tensor& images);
+
   // Drop rates grow linearly from 0 in the first layer to `rate` in the last.
   void set_drop_path(double rate, bool whole_samples = false);
 

@@ -200,8 +200,10 @@ void set_field(ModelSpec& spec, std::string_view key, std::string_view value) {
   for (const Field& field : fields()) {
     if (field.key == key) return field.set(spec, value);
   }
-  fail_usage("unknown setting '{}'{}; `soft info MODEL` shows the settings of a model", key,
-             hint(key, field_names()));
+  fail_usage(
+      "unknown setting '{}'{}; `soft info soft-tiny --settings` lists those of a model, "
+      "`soft train --list-settings` those of training, too",
+      key, hint(key, field_names()));
 }
 
 void apply_setting(ModelSpec& spec, std::string_view text) {

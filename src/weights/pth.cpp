@@ -94,13 +94,13 @@ std::string_view choose(const Dictionaries& dictionaries, const std::string& key
 
 // What the views point into.
 struct Checkpoint {
-  MappedFile file;
+  FileBytes file;
   Buffers copies;
 };
 
 }  // namespace
 
-Weights read_pth(MappedFile file, const std::string& key) {
+Weights read_pth(FileBytes file, const std::string& key) {
   const auto checkpoint = std::make_shared<Checkpoint>(Checkpoint{std::move(file), {}});
   const Bytes all = bytes_of(checkpoint->file);
   const ZipEntries entries = read_zip(all);
@@ -110,7 +110,7 @@ Weights read_pth(MappedFile file, const std::string& key) {
   const Dictionaries dictionaries = find_dictionaries(*pickle.root);
 
   Weights weights;
-  const std::string_view name = choose(dictionaries, key, checkpoint->file.path());
+  const std::string_view name = choose(dictionaries, key, checkpoint->file.path);
   weights.source_key = name;
   TorchStorages storages(entries, root, checkpoint->copies, all.size);
   const PickleValue& chosen = *dictionaries.at(name);
@@ -119,7 +119,6 @@ Weights read_pth(MappedFile file, const std::string& key) {
     if (is_tensor(value)) add_tensor(weights, chosen.items[i]->text, storages.view(value));
   }
   weights.storage = checkpoint;
-  weights.mapping = {checkpoint, &checkpoint->file};
   return weights;
 }
 

@@ -1,9 +1,10 @@
 // Weights that nobody trained: what a new model starts with, drawn without LibTorch.
+#include "base/random.h"
+
 #include <cmath>
 
 #include "base/orthogonal.h"
 #include "base/parallel.h"
-#include "base/random.h"
 #include "weights/weights.h"
 
 namespace soft {

@@ -23,7 +23,7 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), is_printable);
 }
 
-Weights read_by_content(MappedFile file, const std::string& key) {
+Weights read_by_content(FileBytes file, const std::string& key) {
   const std::string_view start = bytes_of(file).text().substr(0, 4);
   if (start == "PK\x03\x04") return read_pth(std::move(file), key);
   if (starts_with(start, "\x80\x02") || starts_with(start, "\x80\x04")) {
@@ -34,7 +34,7 @@ Weights read_by_content(MappedFile file, const std::string& key) {
   if (!key.empty()) {
     fail_usage("--weights-key {} chooses inside a .pth checkpoint, and this is not one", key);
   }
-  return read_safetensors(std::make_shared<const MappedFile>(std::move(file)));
+  return read_safetensors(std::make_shared<const FileBytes>(std::move(file)));
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ void add_tensor(Weights& weights, std::string_view name, TensorView tensor) {
 }
 
 Weights read_weights(const std::string& path, const std::string& key) {
-  MappedFile file(path);
+  FileBytes file{path, read_bytes(path)};
   try {
     Weights weights = read_by_content(std::move(file), key);
     weights.path = path;

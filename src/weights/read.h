@@ -12,10 +12,16 @@
 
 namespace soft {
 
-Weights read_safetensors(std::shared_ptr<const MappedFile> file);
-Weights read_pth(MappedFile file, const std::string& key);
+// A whole file, read: what is mapped can be pulled away by whoever shortens the file.
+struct FileBytes {
+  std::string path;
+  std::vector<uint8_t> bytes;
+};
 
-inline Bytes bytes_of(const MappedFile& file) { return {file.data(), file.size()}; }
+Weights read_safetensors(std::shared_ptr<const FileBytes> file);
+Weights read_pth(FileBytes file, const std::string& key);
+
+inline Bytes bytes_of(const FileBytes& file) { return {file.bytes.data(), file.bytes.size()}; }
 
 // Bytes a tensor of this shape takes. Refuses negative sides, many axes and overflow.
 size_t checked_bytes(const std::vector<int64_t>& shape, DType type);

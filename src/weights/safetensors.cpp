@@ -56,7 +56,7 @@ void check_tiling(const Header& header, size_t data_size) {
 
 }  // namespace
 
-Weights read_safetensors(std::shared_ptr<const MappedFile> file) {
+Weights read_safetensors(std::shared_ptr<const FileBytes> file) {
   const Bytes all = bytes_of(*file);
   const std::string_view text = header_text(all);
   Header header = parse_header(text);
@@ -68,8 +68,7 @@ Weights read_safetensors(std::shared_ptr<const MappedFile> file) {
     add_tensor(weights, name, {entry.type, std::move(entry.shape), data});
   }
   weights.metadata = std::move(header.metadata);
-  weights.storage = file;
-  weights.mapping = std::move(file);
+  weights.storage = std::move(file);
   return weights;
 }
 

@@ -1,5 +1,5 @@
 // Weights files: safetensors (ours) and published .pth checkpoints, read through one interface.
-// The file is memory-mapped; tensors are views into it until someone copies or converts them.
+// The file is read whole; tensors are views into its bytes until someone copies or converts them.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,12 @@
 
 namespace soft {
 
-class MappedFile;
-
 enum class DType { kF32, kF16, kBF16, kF64, kI64, kI32, kU8 };
 
 size_t size_of(DType type);
 std::string_view name_of(DType type);  // as safetensors spells it: "F32", …
 
-// A tensor inside a mapped file (or any memory that outlives it): row-major, maybe not aligned.
+// A tensor inside a file's bytes (or any memory that outlives it): row-major, maybe not aligned.
 struct TensorView {
   DType type = DType::kF32;
   std::vector<int64_t> shape;
@@ -35,14 +33,13 @@ struct TensorView {
 std::vector<float> to_floats(const TensorView& tensor);
 void copy_floats(const TensorView& tensor, float* out);  // out has room for elements()
 
-// Everything a file says, in one place. Const and shareable once loaded; keeps its mapping alive.
+// Everything a file says, in one place. Const and shareable once loaded; keeps its bytes alive.
 struct Weights {
   std::string path;
   std::map<std::string, TensorView> tensors;    // published names (docs/weights_format.md)
   std::map<std::string, std::string> metadata;  // safetensors' __metadata__, verbatim
   std::string source_key;                       // .pth: the dictionary taken, "state_dict_ema" …
   std::shared_ptr<const void> storage;          // owns the bytes behind the views
-  std::shared_ptr<const MappedFile> mapping;    // the file among them; its pages may be released
 };
 
 // Opens either kind, by content. `key` picks a .pth dictionary; empty prefers the EMA weights and

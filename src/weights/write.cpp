@@ -12,7 +12,7 @@ namespace soft {
 namespace {
 
 constexpr size_t kAlignment =
-    64;  // where the data begins, so that mapped tensors sit well in cache
+    64;  // where the data begins, so that tensors in a mapped file sit well in cache
 
 DType stored_type(DType type, const WriteOptions& options) {
   return is_floating(type) ? options.type : type;

@@ -10,6 +10,7 @@
 #include "attention/fast_path.h"
 #include "attention/gelu.h"
 #include "attention/torch.h"
+#include "base/finite.h"
 #include "train/trainer.h"
 #include "wing/torch_case.h"
 #include "wing/torch_guard.h"
@@ -26,6 +27,13 @@ Array array_of(const Tensor& tensor) {
   const Tensor dense = tensor.contiguous();
   const float* values = dense.data_ptr<float>();
   return {dense.sizes().vec(), std::vector<float>(values, values + dense.numel())};
+}
+
+// The same as `answer` when it is one; otherwise an Error that names where the model went wrong.
+Array checked(Array answer, Classifier& model, const Tensor& images, const std::string& otherwise) {
+  if (all_finite(answer.data.data(), static_cast<int64_t>(answer.data.size()))) return answer;
+  const std::string place = model.first_not_finite(images);
+  fail_not_finite(place.empty() ? otherwise : place);
 }
 
 // How a model is asked: without gradients, through the fused attention or beside it.
@@ -49,19 +57,24 @@ TorchAnswers open(const TorchModel& request) {
   const Asking ask{request.threads, request.fused};
   TorchAnswers answers;
   answers.logits = [model, ask](const float* pixels, int64_t count, Grid size) {
-    return ask(pixels, count, size,
-               [&](const Tensor& images) { return array_of(model->forward(images)).data; });
+    return ask(pixels, count, size, [&](const Tensor& images) {
+      return checked(array_of(model->forward(images)), *model, images, classifier_place()).data;
+    });
   };
   answers.features = [model, ask](const float* pixels, int64_t count, Grid size) {
     return ask(pixels, count, size, [&](const Tensor& images) {
       std::vector<Array> maps;
-      for (const Tensor& map : model->features(images)) maps.push_back(array_of(map));
+      for (const Tensor& map : model->features(images)) {
+        maps.push_back(checked(array_of(map), *model, images, classifier_place()));
+      }
       return maps;
     });
   };
   answers.row = [model, ask](const float* pixels, int64_t count, Grid size, const TorchRow& row) {
     return ask(pixels, count, size, [&](const Tensor& images) {
-      return array_of(model->attention_row(images, row.stage, row.layer, row.token, row.layers));
+      return checked(
+          array_of(model->attention_row(images, row.stage, row.layer, row.token, row.layers)),
+          *model, images, attention_place(row.stage, row.layer));
     });
   };
   return answers;

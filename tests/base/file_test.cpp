@@ -198,30 +198,6 @@ TEST(WriteAtomically, ANameThatNoFileCanHaveIsRefused) {
               HasSubstr("File name too long"));
 }
 
-TEST(MappedFile, ShowsTheBytesAndSurvivesAMove) {
-  const TemporaryFolder folder;
-  test::write_file(folder.path("x"), "hello");
-  MappedFile first(folder.path("x"));
-  const MappedFile second(std::move(first));
-  second.release_pages();
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(second.data()), second.size()), "hello");
-  EXPECT_EQ(second.path(), folder.path("x"));
-}
-
-TEST(MappedFile, AnEmptyFileIsEmptyNotAnError) {
-  const TemporaryFolder folder;
-  test::write_file(folder.path("x"), "");
-  EXPECT_EQ(MappedFile(folder.path("x")).size(), 0u);
-}
-
-TEST(MappedFile, MissingFilesFoldersAndPipesAreRefused) {
-  const TemporaryFolder folder;
-  ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
-  EXPECT_THAT(error_of([&] { MappedFile(folder.path("none")); }), HasSubstr("No such file"));
-  EXPECT_THAT(error_of([&] { MappedFile(folder.path()); }), HasSubstr("not a regular file"));
-  EXPECT_THAT(error_of([&] { MappedFile(folder.path("pipe")); }), HasSubstr("not a regular file"));
-}
-
 TEST(ReadText, RefusesMoreThanItsLimit) {
   const TemporaryFolder folder;
   test::write_file(folder.path("x"), "12345");

@@ -1,9 +1,11 @@
 // `soft eval`, run as people run it, on the set that needs no files.
 #include <filesystem>
+#include <sstream>
 
 #include "base/json.h"
 #include "cli/weights_file.h"
 #include "data/dataset.h"
+#include "data/toy.h"
 #include "support/support.h"
 
 namespace soft {
@@ -79,7 +81,108 @@ TEST(Eval, AClassWithoutPicturesHasNoAccuracy) {
     empty += row.at("images") == 0 ? 1 : 0;
   }
   EXPECT_GE(empty, 7) << "three pictures of ten classes";
-  EXPECT_THAT(eval_shapes({"--per-class"}).out, HasSubstr("       - %       0 images  "));
+  EXPECT_THAT(eval_shapes({"--per-class"}).out, testing::ContainsRegex("[a-z]+ +0 +- +- +-\n"));
+}
+
+TEST(Eval, PrecisionRecallAndF1FollowFromTheConfusionMatrix) {
+  const Outcome outcome =
+      run_soft({"eval", "--data", "shapes", "--limit", "40", "--confusion", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json result = Json::parse(outcome.out);
+  const Json& matrix = result.at("confusion");
+  ASSERT_EQ(matrix.size(), 10u);
+  double total = 0, right = 0;
+  for (size_t i = 0; i < 10; ++i) {
+    double row = 0, column = 0;
+    for (size_t j = 0; j < 10; ++j) {
+      row += matrix[i][j].get<double>();
+      column += matrix[j][i].get<double>();
+    }
+    total += row;
+    right += matrix[i][i].get<double>();
+    const Json& own = result.at("per_class")[i];
+    EXPECT_EQ(own.at("images"), row);
+    EXPECT_EQ(own.at("answers"), column);
+    if (row > 0)
+      EXPECT_NEAR(own.at("recall").get<double>(), 100 * matrix[i][i].get<double>() / row, 1e-9);
+    if (column > 0) {
+      EXPECT_NEAR(own.at("precision").get<double>(), 100 * matrix[i][i].get<double>() / column,
+                  1e-9);
+    }
+    EXPECT_EQ(own.at("recall"), own.at("top1"));
+  }
+  EXPECT_EQ(total, 40);
+  EXPECT_NEAR(result.at("top1").get<double>(), 100 * right / 40, 1e-9);
+}
+
+TEST(Eval, TheMatrixIsWrittenAsATableAFileAndAPicture) {
+  const test::TemporaryFolder folder;
+  const Outcome outcome =
+      eval_shapes({"--confusion", "--csv", folder.path("m.csv"), "--plot", folder.path("m.svg")});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("A line per class, a column per answer:"));
+  EXPECT_THAT(test::read_file(folder.path("m.csv")), testing::StartsWith("class,circle,"));
+  EXPECT_THAT(test::read_file(folder.path("m.svg")), HasSubstr("</svg>"));
+  EXPECT_EQ(eval_shapes({"--plot", folder.path("m.gif")}).exit_code, 2);
+  EXPECT_EQ(eval_shapes({"--csv", folder.path("no/m.csv")}).exit_code, 1);
+}
+
+// A folder with a picture for each of so many classes, and a model of as many.
+Outcome eval_classes(int classes, std::vector<std::string> more) {
+  const test::TemporaryFolder folder;
+  test::write_weights(folder.path("w"), model_of(classes));
+  for (int i = 0; i < classes; ++i) {
+    const std::string inside = folder.path(fmt::format("set/val/a class called {}", i));
+    fs::create_directories(inside);
+    fs::copy(SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png", inside + "/a.png");
+  }
+  more.insert(more.begin(),
+              {"eval", "--data", "folder:" + folder.path("set"), "--weights", folder.path("w")});
+  return run_soft(more);
+}
+
+TEST(Eval, TopFiveIsForMoreThanFiveClassesAndJsonAlwaysHasIt) {
+  EXPECT_THAT(eval_classes(5, {}).out, Not(HasSubstr("top-5")));
+  EXPECT_THAT(eval_classes(6, {}).out, HasSubstr("top-5"));
+  EXPECT_EQ(Json::parse(eval_classes(5, {"--json"}).out).at("top5"), 100);
+}
+
+TEST(Eval, EveryTableFitsInto80Columns) {
+  for (const int classes : {3, 10, 30}) {
+    const Outcome outcome = eval_classes(classes, {"--confusion", "--per-class"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+    if (classes == 30) EXPECT_THAT(outcome.out, HasSubstr("taken for"));
+  }
+}
+
+TEST(Eval, TheSplitAndTheSizeCanBeChosen) {
+  const Outcome train = eval_shapes({"--split", "train", "--predictions", "/dev/stdout"});
+  ASSERT_EQ(train.exit_code, 0) << train.err;
+  EXPECT_THAT(train.out, HasSubstr("shapes/train/"));
+  EXPECT_THAT(eval_shapes({"--predictions", "/dev/stdout"}).out, HasSubstr("shapes/val/"));
+  EXPECT_EQ(eval_shapes({"--split", "tset"}).exit_code, 2);
+  const Json own = Json::parse(eval_shapes({"--json"}).out);
+  const Json larger = Json::parse(eval_shapes({"--json", "--size", "64"}).out);
+  EXPECT_NE(own.at("loss"), larger.at("loss"));
+  EXPECT_EQ(eval_shapes({"--size", "31"}).exit_code, 2);
+}
+
+// 3 MB that unpack to 3 GB, in a process that may have 1.5 GB of addresses.
+TEST(Eval, ASmallFileThatUnpacksToGigabytesIsRefusedBeforeItDoes) {
+  const test::TemporaryFolder folder;
+  const std::string header = test::big_endian(0x803) + test::big_endian(50'000) +
+                             test::big_endian(256) + test::big_endian(256);
+  test::write_file(folder.path("images"), test::gzip(header));
+  test::write_file(folder.path("t10k-labels-idx1-ubyte"), test::idx_labels({0, 1, 2}));
+  const test::Outcome outcome = test::run_shell(
+      "head -c 67108864 /dev/zero | gzip -1 > zeros; "
+      "for i in $(seq 49); do cat zeros; done >> images; mv images t10k-images-idx3-ubyte.gz; "
+      "ulimit -v 1500000; " SOFT_BINARY " eval --data idx:.",
+      folder.path());
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("3 labels for 50000 pictures"));
 }
 
 TEST(Eval, AFileThatCannotBeWrittenIsNoticedBeforeAnythingRuns) {

@@ -1,4 +1,6 @@
 // Every --help ends with an example, and the examples work.
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <sstream>
 
@@ -19,15 +21,48 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// The indented lines at the very end of a help text.
+std::string help_of(const std::string& command) {
+  return test::run_shell(std::string(SOFT_BINARY) + " " + command + " --help").out;
+}
+
+// The indented lines at the very end of a help text; a backslash goes on in the next one.
 std::vector<std::string> examples_of(const std::string& command) {
-  const auto lines =
-      lines_of(test::run_shell(std::string(SOFT_BINARY) + " " + command + " --help").out);
+  std::string help = help_of(command);
+  for (size_t at = help.find("\\\n"); at != std::string::npos; at = help.find("\\\n")) {
+    help.replace(at, 2, "");
+  }
+  const auto lines = lines_of(help);
   std::vector<std::string> examples;
   for (auto line = lines.rbegin(); line != lines.rend() && line->rfind("  soft ", 0) == 0; ++line) {
     examples.push_back(line->substr(2));
   }
   return examples;
+}
+
+// Commands as a help text lists them: the first word of lines indented by two, before the examples.
+std::vector<std::string> commands_in(const std::string& help) {
+  std::vector<std::string> commands;
+  bool listed = false;
+  for (const std::string& line : lines_of(help)) {
+    if (!line.empty() && line[0] != ' ') listed = line != "Options:" && line != "Positionals:";
+    if (line.rfind("Example", 0) == 0) break;
+    if (listed && line.rfind("  ", 0) == 0 && line.size() > 2 && std::islower(line[2]) != 0) {
+      commands.push_back(line.substr(2, line.find(' ', 2) - 2));
+    }
+  }
+  return commands;
+}
+
+size_t columns_of(const std::string& line) {
+  return std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
+}
+
+void expect_narrow(const std::string& command) {
+  const std::string help = help_of(command);
+  ASSERT_FALSE(help.empty()) << command;
+  for (const std::string& line : lines_of(help)) {
+    EXPECT_LE(columns_of(line), 80u) << "soft " << command << " --help: " << line;
+  }
 }
 
 // Whatever the examples name, in one folder: a picture, a tensor, a checkpoint.
@@ -60,6 +95,39 @@ TEST_P(Help, EndsWithExamplesThatWork) {
     const std::string program = std::filesystem::path(SOFT_BINARY).parent_path().string();
     const Outcome outcome = test::run_shell("PATH=" + program + ":$PATH " + example, folder.path());
     EXPECT_EQ(outcome.exit_code, 0) << example << "\n" << outcome.err;
+  }
+}
+
+TEST(HelpText, OfEveryCommandFitsInto80Columns) {
+  expect_narrow("");
+  const std::vector<std::string> commands = commands_in(help_of(""));
+  EXPECT_THAT(commands, testing::IsSupersetOf({"models", "train", "eval", "serve", "bench"}));
+  for (const std::string& command : commands) {
+    expect_narrow(command);
+    if (command != "bench" && command != "data") continue;
+    const std::vector<std::string> inner = commands_in(help_of(command));
+    EXPECT_GE(inner.size(), 3u) << command;
+    for (const std::string& name : inner) expect_narrow(command + " " + name);
+  }
+}
+
+TEST(HelpText, ResultsOfTheCommandsThatLookAroundFitToo) {
+  std::vector<std::string> lines{"models",
+                                 "doctor",
+                                 "data list",
+                                 "info soft-huge-norm",
+                                 "info soft-tiny --size 4096",
+                                 "info soft-tiny --settings"};
+  for (const char* attention : {"gaussian-softmax", "nystromformer", "reformer"}) {
+    lines.push_back(std::string("info soft-huge --size 512 --attention ") + attention);
+  }
+  for (const std::string& command : lines) {
+    const test::Outcome outcome = test::run_shell(std::string(SOFT_BINARY) + " " + command);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    for (const std::string& line : lines_of(outcome.out)) {
+      const bool path = line.find('/') != std::string::npos;  // a word that cannot be broken
+      EXPECT_TRUE(path || columns_of(line) <= 80u) << "soft " << command << ": " << line;
+    }
   }
 }
 

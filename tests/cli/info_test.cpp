@@ -50,6 +50,22 @@ TEST(Info, TheStagesAndTheHeadAddUp) {
   EXPECT_EQ(macs, tiny.at("macs"));
 }
 
+TEST(Info, ListsEverySettingWithItsMeaning) {
+  const Outcome outcome = run_soft({"info", "soft-tiny", "--settings", "--set", "landmarks=36"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const FieldHelp& help : field_help()) {
+    EXPECT_THAT(outcome.out, HasSubstr(std::string(help.key) + " ")) << help.key;
+  }
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("landmarks +36 +landmarks at any size"));
+  EXPECT_THAT(outcome.out, HasSubstr("avg, random"));
+}
+
+TEST(Info, AnUnknownSettingIsAnsweredWithTheNearOnesAndTheCommandThatListsAll) {
+  expect_refusal({"soft-tiny", "--set", "kernels=3"}, 2, "did you mean 'value_kernels'?");
+  expect_refusal({"soft-tiny", "--set", "dim=3"}, 2, "did you mean 'dims'");
+  expect_refusal({"soft-tiny", "--set", "ema=off"}, 2, "`soft info soft-tiny --settings` lists");
+}
+
 TEST(Info, TheTableIsForPeople) {
   const Outcome outcome = run_soft({"info", "soft-tiny"});
   EXPECT_EQ(outcome.exit_code, 0);

@@ -82,11 +82,14 @@ TEST(FrontDoor, WhatIsNotANumberIsRefused) {
 TEST(FrontDoor, ResultsThatCannotBeWrittenAreAFailure) {
   const std::string many = "attend --json --query 9,9 --stage 1 --size 64 '" SOFT_SOURCE_DIR
                            "/data/photos/cat_chelsea.png'";
-  for (const std::string& command : {std::string("models"), many}) {
+  for (const std::string& command :
+       {std::string("models"), many, std::string("--help"), std::string("--version"),
+        std::string("eval --help"), std::string("info soft-tiny --json"),
+        std::string("data list")}) {
     const Outcome outcome =
         test::run_shell(std::string(SOFT_BINARY) + " " + command + " > /dev/full");
     EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_EQ(outcome.err, "soft: cannot write to stdout: No space left on device\n") << command;
+    EXPECT_THAT(outcome.err, StartsWith("soft: cannot write to stdout: ")) << command;
   }
 }
 

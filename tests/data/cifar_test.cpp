@@ -43,6 +43,16 @@ TEST(Cifar, TheFolderOfTheOfficialArchiveIsFound) {
   EXPECT_EQ(open_cifar10(folder.path(), Split::kValidation).size(), 1);
 }
 
+TEST(Cifar, AFileThatShrinksInUseKeepsItsPictures) {
+  const test::TemporaryFolder folder;
+  std::string bytes;
+  for (int i = 0; i < 10; ++i) bytes += record(1, 7);
+  test::write_file(folder.path("test_batch.bin"), bytes);
+  const Dataset dataset = open_cifar10(folder.path(), Split::kValidation);
+  std::filesystem::resize_file(folder.path("test_batch.bin"), 0);
+  EXPECT_EQ(dataset.load(9).rgb[0], 7);
+}
+
 TEST(Cifar, TruncatedFilesAndForeignLabelsAreRefused) {
   const test::TemporaryFolder folder;
   const auto error = [&](const std::string& bytes) {

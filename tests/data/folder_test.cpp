@@ -13,7 +13,9 @@ class Folder : public testing::Test {
   void add(const std::string& file, uint8_t red = 0) {
     write_png(folder_.path(file), solid(3, 2, red, 0, 0));
   }
-  Dataset open(Split split) { return open_folder(folder_.path(), split); }
+  Dataset open(Split split, bool strict = false) {
+    return open_folder(folder_.path(), split, strict);
+  }
   std::string error(Split split) {
     return error_of([&] { open(split); });
   }
@@ -42,6 +44,37 @@ TEST_F(Folder, WhatAFileIsShowsWhenItIsRead) {
   ASSERT_EQ(dataset.size(), 2);
   EXPECT_EQ(dataset.load(1).width, 3);
   EXPECT_THAT(error_of([&] { dataset.load(0); }), testing::HasSubstr("notes.png"));
+}
+
+TEST_F(Folder, StrayFilesAreSkippedWithOneLineThatCountsThem) {
+  add("train/a/1.png");
+  add("train/b/1.png");
+  test::write_file(folder_.path("train/a/LICENCES.md"), "text");
+  test::write_file(folder_.path("train/a/.DS_Store"), std::string("\0\0\0\1Bud1", 8));
+  test::write_file(folder_.path("train/b/Thumbs.db"), "\xd0\xcf");
+  test::write_file(folder_.path("train/b/broken.jpg"), "no picture");
+  testing::internal::CaptureStderr();
+  const Dataset dataset = open(Split::kTrain);
+  const std::string err = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(dataset.size(), 3) << "a broken .jpg stays, and is an error when it is read";
+  EXPECT_THAT(dataset.labels, testing::ElementsAre(0, 1, 1));
+  EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
+  EXPECT_THAT(err, testing::HasSubstr("3 files skipped"));
+  EXPECT_EQ(open(Split::kTrain, true).size(), 6) << "strict: every regular file";
+}
+
+TEST_F(Folder, AClassOfStrayFilesAloneHasNoPictures) {
+  test::write_png(folder_.path("train/a/1.png"), solid(3, 2, 0, 0, 0));
+  std::filesystem::create_directories(folder_.path("train/b"));
+  test::write_file(folder_.path("train/b/notes.md"), "text");
+  EXPECT_THAT(error(Split::kTrain), testing::HasSubstr("b' has no pictures"));
+  EXPECT_THAT(error(Split::kTrain), testing::HasSubstr("notes.md"));
+}
+
+TEST_F(Folder, ALinkToItselfIsNamed) {
+  add("train/a/1.png");
+  std::filesystem::create_symlink("loop.png", folder_.path("train/a/loop.png"));
+  EXPECT_THAT(error(Split::kTrain), testing::HasSubstr("train/a/loop.png': Too many levels"));
 }
 
 TEST_F(Folder, EvaluationAloneNeedsNoTrainingFolder) {
@@ -73,7 +106,7 @@ TEST_F(Folder, EmptyClassesAndEmptyFoldersAreErrors) {
   EXPECT_THAT(error(Split::kTrain), testing::HasSubstr("no class folders"));
   add("train/full/1.png");
   std::filesystem::create_directories(folder_.path("train/hollow"));
-  EXPECT_THAT(error(Split::kTrain), testing::HasSubstr("hollow' is empty"));
+  EXPECT_THAT(error(Split::kTrain), testing::HasSubstr("hollow' has no pictures"));
   std::filesystem::create_directories(folder_.path("val/full"));
   EXPECT_THAT(error(Split::kValidation), testing::HasSubstr("no pictures in"));
 }

@@ -56,7 +56,9 @@ TEST_F(Idx, TrainingLabelsDecideTheClassesOfBothSplits) {
   write_validation(idx_images(1, 2, 2), idx_labels({1}));
   EXPECT_EQ(open_idx(folder_.path(), Split::kValidation).class_count(), 3);
   write_validation(idx_images(1, 2, 2), idx_labels({3}));
-  EXPECT_THAT(error_of_validation(), testing::HasSubstr("label 3; there are 3 classes"));
+  EXPECT_THAT(error_of_validation(),
+              testing::HasSubstr("1 of 1 labels are beyond the 3 classes; the first: picture 0 has "
+                                 "label 3"));
 }
 
 TEST_F(Idx, AWrongMagicNumberIsNamed) {
@@ -87,9 +89,22 @@ TEST_F(Idx, DamagedCompressedDataAreRefused) {
 TEST_F(Idx, ALyingHeaderTakesNoMemory) {
   const std::string header = big_endian(0x803) + big_endian(~0u) + big_endian(4096);
   write_validation(header + big_endian(4096) + "few bytes", idx_labels({0}));
-  EXPECT_THAT(error_of_validation(), testing::HasSubstr("truncated"));
+  EXPECT_THAT(error_of_validation(), testing::HasSubstr("1 labels for 4294967295 pictures"));
+  const std::string huge = big_endian(0x803) + big_endian(1) + big_endian(4096) + big_endian(4096);
+  write_validation(huge + "few bytes", idx_labels({0}));
+  EXPECT_THAT(error_of_validation(),
+              testing::HasSubstr("announces 16777216 bytes and cannot hold more than 25"));
   write_validation(header + big_endian(0), idx_labels({0}));
   EXPECT_THAT(error_of_validation(), testing::HasSubstr("pictures of 0 x 4096"));
+}
+
+TEST_F(Idx, LabelsThatNoPictureHasAreCountedInOneLine) {
+  write_validation(idx_images(2, 2, 2), idx_labels({0, 255}));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(open_idx(folder_.path(), Split::kValidation).class_count(), 256);
+  const std::string err = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
+  EXPECT_THAT(err, testing::HasSubstr("254 of the labels 0 to 255 have no picture, the first: 1"));
 }
 
 TEST_F(Idx, AMissingFileIsNamed) {

@@ -39,6 +39,9 @@ TEST(Evaluate, CountsEveryPictureOnceWhateverTheBatch) {
     EXPECT_DOUBLE_EQ(result.top5, 100);  // four classes
     EXPECT_EQ(result.per_class[3].images, 2);
     EXPECT_EQ(result.per_class[3].correct, 0);
+    EXPECT_EQ(result.per_class[0].answers, 5);  // its own three and those of class 3
+    EXPECT_EQ(result.confusion.count(3, 0), 2);
+    EXPECT_EQ(result.confusion.count(0, 0), 3);
     const double right = std::log(std::exp(5) + 3) - 5;
     EXPECT_NEAR(result.loss, 0.8 * right + 0.2 * (right + 5), 1e-9);
     EXPECT_GE(result.seconds, 0);
@@ -62,6 +65,7 @@ TEST(Evaluate, ABrokenPictureIsAWrongAnswer) {
   EXPECT_EQ(result.broken, 2);
   EXPECT_DOUBLE_EQ(result.top1, 25);
   EXPECT_DOUBLE_EQ(result.top5, 50);
+  EXPECT_EQ(result.confusion.count(1, Confusion::kUnanswered), 1);
   ASSERT_EQ(result.predictions.size(), 4u);
   EXPECT_EQ(result.predictions[1].answer, -1);
   EXPECT_EQ(result.predictions[2].answer, 2);

@@ -47,12 +47,32 @@ TEST(Tally, CountsTopOneTopFiveLossAndClasses) {
   EXPECT_EQ(tally.images(), 4);
   EXPECT_DOUBLE_EQ(tally.top1(), 25);
   EXPECT_DOUBLE_EQ(tally.top5(), 50);
-  EXPECT_DOUBLE_EQ(tally.per_class()[0].accuracy(), 50);
+  EXPECT_EQ(tally.per_class()[0].recall(), 50);
   EXPECT_EQ(tally.per_class()[4].images, 1);
-  EXPECT_DOUBLE_EQ(tally.per_class()[6].accuracy(), 0);
+  EXPECT_EQ(tally.per_class()[6].recall(), std::nullopt);
   const double expected =
       (cross_entropy(logits, 7, 0) + cross_entropy(logits, 7, 4) + cross_entropy(logits, 7, 5)) / 3;
   EXPECT_NEAR(tally.loss(), expected, 1e-12);
+}
+
+TEST(Tally, PrecisionAsksAboutAnswersRecallAboutImages) {
+  Tally tally(3);
+  const float zero[] = {1, 0, 0}, one[] = {0, 1, 0};
+  tally.add(zero, 0);
+  tally.add(zero, 1);
+  tally.add(zero, 1);
+  tally.add(one, 1);
+  const auto& classes = tally.per_class();
+  EXPECT_EQ(classes[0].answers, 3);
+  EXPECT_NEAR(*classes[0].precision(), 100.0 / 3, 1e-12);
+  EXPECT_EQ(classes[0].recall(), 100);
+  EXPECT_EQ(classes[0].f1(), 50);  // 2 · 1/3 · 1 / (1/3 + 1)
+  EXPECT_EQ(classes[1].precision(), 100);
+  EXPECT_NEAR(*classes[1].recall(), 100.0 / 3, 1e-12);
+  EXPECT_EQ(classes[1].f1(), 50);
+  EXPECT_EQ(classes[2].precision(), std::nullopt);
+  EXPECT_EQ(classes[2].recall(), std::nullopt);
+  EXPECT_EQ(classes[2].f1(), std::nullopt);
 }
 
 TEST(Tally, OfNothingIsZero) {

@@ -4,7 +4,10 @@ Usage: python3 ops_test.py LIBRARY
 """
 import sys
 
-import torch
+try:
+    import torch
+except ImportError:
+    sys.exit("python3-torch is missing; `scripts/setup python3-torch` installs it")
 
 torch.ops.load_library(sys.argv[1])
 ops = torch.ops.soft
