@@ -4,6 +4,7 @@
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "engine/onednn.h"
 #include "gym.h"
 #include "kernels/gemm.h"
 #include "kernels/plain/gemm.h"
@@ -41,8 +42,9 @@ void train_roofline(int64_t size) {
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   const memory::desc plain({size, size}, memory::data_type::f32, memory::format_tag::ab);
   const memory::desc any({size, size}, memory::data_type::f32, memory::format_tag::any);
-  const dnnl::matmul::primitive_desc description(dnnl::matmul::desc(plain, any, plain), engine);
-  const dnnl::matmul matmul(description);
+  const dnnl::primitive_desc description =
+      onednn::describe(onednn::MatmulLayout{plain, any, {}, plain}, {}, engine);
+  const dnnl::primitive matmul(description);
   const memory a(plain, engine), b(description.weights_desc(), engine), c(plain, engine);
   const dnnl::stream stream(engine);
   train_peer(fmt::format("roofline/onednn/{0}x{0}x{0}", size), 2.0 * size * size * size, [=] {

@@ -1,3 +1,10 @@
+# What is installed. `program` builds all of it, so that an installation is never half of one.
+set(installed libsoft soft)
+if(SOFT_TORCH)
+  list(APPEND installed soft_torch soft_ops)
+endif()
+add_custom_target(program DEPENDS ${installed})
+
 include(CMakePackageConfigHelpers)
 install(TARGETS libsoft EXPORT soft_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/soft)

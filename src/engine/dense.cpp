@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "engine/onednn.h"
 #include "engine/team.h"
 
 namespace soft {
@@ -25,7 +26,7 @@ dnnl::primitive_attr attributes(const DenseShape& shape) {
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (shape.relu) {
     dnnl::post_ops after;
-    after.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
+    onednn::append_relu(after);
     attr.set_post_ops(after);
   }
   return attr;
@@ -46,21 +47,20 @@ dnnl::primitive_desc describe_matmul(const DenseShape& shape, int64_t rows) {
   const memory::desc src({rows, shape.in}, Type::f32, Tag::ab);
   const memory::desc weights({shape.in, shape.out}, Type::f32, Tag::any);
   const memory::desc dst({rows, shape.out}, Type::f32, Tag::ab);
-  return dnnl::matmul::primitive_desc({src, weights, bias_desc(shape), dst}, attributes(shape),
-                                      cpu());
+  return onednn::describe(onednn::MatmulLayout{src, weights, bias_desc(shape), dst},
+                          attributes(shape), cpu());
 }
 
 dnnl::primitive_desc describe(const DenseShape& shape, Grid in) {
   if (shape.form == LinearForm::kMatmul) return describe_matmul(shape, in.size());
   const Grid out = shape.output(in);
-  const int64_t k = shape.kernel, s = shape.stride, p = shape.padding;
+  const int64_t k = shape.kernel;
   const memory::desc src({1, shape.in, in.h, in.w}, Type::f32, Tag::nhwc);
   const memory::desc weights({shape.out, shape.in, k, k}, Type::f32, Tag::any);
   const memory::desc dst({1, shape.out, out.h, out.w}, Type::f32, Tag::nhwc);
-  const dnnl::convolution_forward::desc desc(dnnl::prop_kind::forward_inference,
-                                             dnnl::algorithm::convolution_direct, src, weights,
-                                             bias_desc(shape), dst, {s, s}, {p, p}, {p, p});
-  return dnnl::convolution_forward::primitive_desc(desc, attributes(shape), cpu());
+  const onednn::ConvolutionLayout layout{src, weights,      bias_desc(shape),
+                                         dst, shape.stride, shape.padding};
+  return onednn::describe(layout, attributes(shape), cpu());
 }
 
 memory reordered(memory& from, const memory::desc& layout) {
