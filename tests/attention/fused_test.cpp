@@ -146,10 +146,15 @@ TEST(FusedSoft, LeavesDoubleAndUnrolledGradientsToThePlainExpression) {
   EXPECT_FALSE(fused_applies({q, q, q}, unrolled));
 }
 
+// LibTorch 1.13 counts totals in int64_t, 2.6 in size_t.
+template <class Count>
+Count count_type(void (c10::MemoryReportingInfoBase::*)(void*, int64_t, Count, Count, c10::Device));
+using Total = decltype(count_type(&c10::MemoryReportingInfoBase::reportMemoryUsage));
+
 // Hears of every tensor that LibTorch allocates on this thread.
 class LargestTensor : public c10::MemoryReportingInfoBase {
  public:
-  void reportMemoryUsage(void* /*ptr*/, int64_t size, int64_t /*total*/, int64_t /*reserved*/,
+  void reportMemoryUsage(void* /*ptr*/, int64_t size, Total /*total*/, Total /*reserved*/,
                          c10::Device /*device*/) override {
     bytes = std::max(bytes, size);
   }
