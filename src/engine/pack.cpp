@@ -70,9 +70,6 @@ class Packer {
     const std::vector<float> gamma = floats(norm + ".weight"), beta = floats(norm + ".bias");
     const std::vector<float> mean = floats(norm + ".running_mean");
     const std::vector<float> variance = floats(norm + ".running_var");
-    for (float value : variance) {
-      if (value < 0) fail("{}.running_var in '{}' is negative", norm, weights_.path);
-    }
     const DenseShape shape = dense_shape(name, conv, true);
     const int64_t taps = shape.in * shape.kernel * shape.kernel;
     for (int64_t c = 0; c < shape.out; ++c) {
