@@ -1,5 +1,3 @@
-#include "serve/serve.h"
-
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -7,50 +5,18 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/nearest.h"
 #include "base/parallel.h"
 #include "cli/boxed.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/runner.h"
-#include "cli/settings.h"
+#include "cli/serve_flags.h"
 
 namespace soft {
 namespace {
 
 constexpr const char* kPrefix = "SOFT_SERVE_";
-
-struct Options {
-  ModelOptions model;
-  Address address;
-  int workers = 0;  // 0: one for each thread
-  int readers = 0;  // 0: as many as workers
-  int attend_workers = 1;
-  int max_batch = 8;
-  double max_wait_ms = 1;
-  int max_queue = 100;
-  // Pictures
-  int max_pictures = 32;
-  int max_megapixels = 64;
-  int max_side = 65'535;
-  int max_scans = 50;
-  int max_decode_work = 500;  // million pixels to go over
-  // Connections
-  int max_header_kb = 8;
-  int max_body_mb = 20;
-  int max_bodies_mb = 512;
-  int max_connections = 512;
-  double header_seconds = 5, body_seconds = 10, answer_seconds = 20, write_seconds = 30;
-  double idle_seconds = 60, drain_seconds = 30;
-  std::vector<std::string> endpoints;
-  std::vector<std::string> allow_host, allow_origin;
-  std::string access_log, error_log, log_format = "text";
-
-  std::string config;
-  bool print_config = false;
-  std::vector<FlagSetting> settings;
-};
 
 ServedModel open_model(ModelOptions options) {
   if (options.weights.empty()) options.weights = boxed_weights();
@@ -67,7 +33,7 @@ std::chrono::milliseconds duration_of(double seconds) {
   return std::chrono::milliseconds(static_cast<int64_t>(1000 * seconds));
 }
 
-Endpoints endpoints_of(const Options& options) {
+Endpoints endpoints_of(const ServeFlags& options) {
   if (options.endpoints.empty()) return {};
   Endpoints chosen{false, false, false, false, false};
   const std::pair<std::string_view, bool*> known[] = {{"classify", &chosen.classify},
@@ -88,7 +54,7 @@ Endpoints endpoints_of(const Options& options) {
   return chosen;
 }
 
-Limits limits_of(const Options& options) {
+Limits limits_of(const ServeFlags& options) {
   Limits limits;
   limits.header_bytes = static_cast<size_t>(options.max_header_kb) << 10;
   limits.body_bytes = static_cast<uint64_t>(options.max_body_mb) << 20;
@@ -103,7 +69,7 @@ Limits limits_of(const Options& options) {
   return limits;
 }
 
-ApiOptions api_options_of(const Options& options) {
+ApiOptions api_options_of(const ServeFlags& options) {
   ApiOptions api;
   api.endpoints = endpoints_of(options);
   api.most_together = static_cast<size_t>(options.max_batch);
@@ -116,7 +82,7 @@ ApiOptions api_options_of(const Options& options) {
   return api;
 }
 
-PipelineOptions pipeline_of(const Options& options) {
+PipelineOptions pipeline_of(const ServeFlags& options) {
   PipelineOptions pipeline;
   CrewOptions& crew = pipeline.classify;
   crew.workers = options.workers > 0 ? options.workers : threads();
@@ -129,7 +95,7 @@ PipelineOptions pipeline_of(const Options& options) {
   return pipeline;
 }
 
-void run(Options& options) {
+void run(ServeFlags& options) {
   fill_in(options.settings, kPrefix, options.config);
   if (options.print_config) {
     endpoints_of(options);  // what is printed can be served
@@ -147,183 +113,16 @@ void run(Options& options) {
   serve(open_model(options.model), serving);
 }
 
-// ---- Flags, each with its place in the settings
-
-class Flags {
-  using Texts = std::vector<std::string>;
-
- public:
-  Flags(CLI::App* command, std::shared_ptr<Options> options)
-      : command_(command), options_(std::move(options)) {}
-
-  void group(const char* name) { group_ = name; }
-
-  void number(const char* flag, int& value, std::pair<int, int> range, const char* unit,
-              const char* what) {
-    add(command_->add_option(flag, value, what)
-            ->check(CLI::Range(range.first, range.second).description(""))
-            ->type_name(unit),
-        [&value, range] {  // not in range: chosen elsewhere
-          return value < range.first ? Texts() : one(fmt::format("{}", value));
-        });
-  }
-  void seconds(const char* flag, double& value, const char* what) {
-    fraction(flag, value, 0.1, "S", what, 86'400);
-  }
-  void fraction(const char* flag, double& value, double least, const char* unit, const char* what,
-                double most = 1000) {
-    add(command_->add_option(flag, value, what)
-            ->check(finite_number())
-            ->check(CLI::Range(least, most).description(""))
-            ->type_name(unit),
-        [&value] { return one(fmt::format("{}", value)); });
-  }
-  CLI::Option* text(const char* flag, std::string& value, const char* unit, const char* what) {
-    return add(command_->add_option(flag, value, what)->type_name(unit),
-               [&value] { return value.empty() ? Texts() : one(value); });
-  }
-  CLI::Option* list(const char* flag, Texts& values, const char* unit, const char* what) {
-    return add(command_->add_option(flag, values, what)
-                   ->allow_extra_args(false)
-                   ->delimiter(',')
-                   ->type_name(unit),
-               [&values] { return values; });
-  }
-  void threads() {
-    add(
-        command_->get_option("--threads"), [] { return one(fmt::format("{}", soft::threads())); },
-        false);
-  }
-  // One that was added elsewhere.
-  template <class Value>
-  void known(const char* flag, Value& value) {
-    add(
-        command_->get_option(flag), [&value] { return texts_of(value); }, false);
-  }
-
- private:
-  static Texts one(std::string text) { return {std::move(text)}; }
-  static Texts texts_of(const Texts& values) { return values; }
-  static Texts texts_of(const std::string& value) { return value.empty() ? Texts() : one(value); }
-
-  CLI::Option* add(CLI::Option* option, std::function<Texts()> values, bool grouped = true) {
-    if (grouped) option->group(group_);
-    options_->settings.push_back({option, std::move(values)});
-    return option;
-  }
-
-  CLI::App* command_;
-  std::shared_ptr<Options> options_;
-  const char* group_ = "Options";
-};
-
-void add_model_flags(CLI::App* command, Flags& flags, Options& options) {
-  add_weights_flag(command, options.model);
-  add_model_flag(command, options.model);
-  add_change_flags(command, options.model);
-  add_weights_key_flag(command, options.model);
-  flags.known("--weights", options.model.weights);
-  flags.known("--model", options.model.model);
-  flags.known("--attention", options.model.attention);
-  flags.known("--set", options.model.settings);
-  flags.known("--weights-key", options.model.weights_key);
-  flags.threads();
-}
-
-void add_address_flags(Flags& flags, Options& options) {
-  flags.text("--host", options.address.host, "IP",
-             "Address to listen on: 127.0.0.1, ::1, localhost for both, 0.0.0.0 for all "
-             "interfaces (default: 127.0.0.1, this machine alone)");
-  flags.number("--port", options.address.port, {0, 65535}, "N",
-               "Port to listen on, 0 for any that is free (default: 8080)");
-  flags.list("--allow-host", options.allow_host, "NAME",
-             "A host name that requests may be meant for, beside this machine's own; * for any");
-  flags.list("--allow-origin", options.allow_origin, "URL",
-             "A web site whose pages may ask, as https://example.org; * for any");
-  flags.list("--endpoints", options.endpoints, "NAMES",
-             "Those that exist, of classify,attend,model,metrics,page (default: all)");
-}
-
-void add_crew_flags(Flags& flags, Options& options) {
-  flags.group("Work");
-  flags.number("--workers", options.workers, {1, 256}, "N",
-               "Threads that run the model, each with its share of --threads (default: as many as "
-               "--threads)");
-  flags.number("--attend-workers", options.attend_workers, {1, 256}, "N",
-               "Further threads for attention alone, so that it never holds up classify "
-               "(default: 1)");
-  flags.number("--readers", options.readers, {1, 256}, "N",
-               "Threads that decode pictures (default: as many as --workers)");
-  flags.number("--max-batch", options.max_batch, {1, 64}, "N",
-               "Pictures that a worker takes at once, 1 for no batches (default: 8)");
-  flags.fraction("--max-wait-ms", options.max_wait_ms, 0, "MS",
-                 "How long a picture waits for others to share its batch (default: 1)");
-  flags.number("--max-queue", options.max_queue, {1, 100'000}, "N",
-               "Pictures that may wait before further ones are refused (default: 100)");
-}
-
-void add_limit_flags(Flags& flags, Options& options) {
-  flags.group("Limits");
-  flags.number("--max-pictures", options.max_pictures, {1, 1000}, "N",
-               "In a request (default: 32)");
-  flags.number("--max-megapixels", options.max_megapixels, {1, 2000}, "N",
-               "Of a picture, in millions (default: 64)");
-  flags.number("--max-side", options.max_side, {1, 1'000'000}, "N",
-               "Pixels of a picture's side (default: 65535)");
-  flags.number("--max-scans", options.max_scans, {1, 1000}, "N", "Of a JPEG (default: 50)");
-  flags.number("--max-decode-work", options.max_decode_work, {1, 100'000}, "N",
-               "Million pixels to go over: a picture's times its scans or passes (default: 500)");
-  flags.number("--max-header-kb", options.max_header_kb, {1, 16}, "KIB",
-               "Headers of a request (default: 8)");
-  flags.number("--max-body-mb", options.max_body_mb, {1, 1024}, "MIB",
-               "Body of a request (default: 20)");
-  flags.number("--max-bodies-mb", options.max_bodies_mb, {1, 1'000'000}, "MIB",
-               "Bodies of all requests together (default: 512)");
-  flags.number("--max-connections", options.max_connections, {1, 100'000}, "N",
-               "Open at once; then the idlest is closed (default: 512)");
-  flags.seconds("--header-seconds", options.header_seconds, "For headers to arrive (default: 5)");
-  flags.seconds("--body-seconds", options.body_seconds, "For a body to arrive (default: 10)");
-  flags.seconds("--answer-seconds", options.answer_seconds,
-                "From a request's last byte to its answer (default: 20)");
-  flags.seconds("--write-seconds", options.write_seconds,
-                "For a client to take its answer (default: 30)");
-  flags.seconds("--idle-seconds", options.idle_seconds,
-                "Between two requests of a connection (default: 60)");
-  flags.seconds("--drain-seconds", options.drain_seconds,
-                "From the signal to the end, at most (default: 30)");
-}
-
-void add_log_flags(Flags& flags, Options& options) {
-  flags.group("Logs");
-  flags.text("--access-log", options.access_log, "FILE",
-             "A line for each request; - for stderr (default: none)");
-  flags.text("--error-log", options.error_log, "FILE", "What goes wrong (default: stderr)");
-  flags.text("--log-format", options.log_format, "NAME", "text, or json (default: text)")
-      ->check(CLI::IsMember({"text", "json"}).description(""));
-}
-
 }  // namespace
 
 void add_serve(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ServeFlags>();
   CLI::App* command =
       add_command(app, {"serve", "Run", "Serve the model over HTTP, with a page to explore it",
                         "soft serve\n"
                         "soft serve --weights runs/flowers/best.safetensors --port 9000\n"
                         "soft serve --access-log - --print-config"});
-  Flags flags(command, options);
-  add_model_flags(command, flags, *options);
-  add_address_flags(flags, *options);
-  command
-      ->add_option("--config", options->config,
-                   "An INI file with these flags as NAME=VALUE; SOFT_SERVE_NAME in the environment "
-                   "goes before it, flags before both")
-      ->type_name("FILE");
-  command->add_flag("--print-config", options->print_config,
-                    "Print such a file with what would be in force, and end");
-  add_crew_flags(flags, *options);
-  add_limit_flags(flags, *options);
-  add_log_flags(flags, *options);
+  add_serve_flags(command, options);
   command->callback([options] { run(*options); });
 }
 

@@ -1,5 +1,5 @@
-// JPEG, PNG and WebP, told apart by content. Pixels are those of Pillow's convert("RGB") (9.4
-// tried; nothing of this changed up to 11): alpha dropped, CMYK, grey, palette and 16 bit
+// JPEG, PNG and WebP, told apart by content. Pixels are those of Pillow's convert("RGB")
+// (9.4 tried): alpha dropped, CMYK, grey, palette and 16 bit
 // converted, 16-bit grey cut off at 255. Limits are checked before memory is taken.
 #pragma once
 

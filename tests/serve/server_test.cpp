@@ -150,15 +150,18 @@ TEST(Server, SaysWhatTimeItIs) {
                                      "[0-9]{2}:[0-9]{2}:[0-9]{2} GMT"));
 }
 
+// On a machine without IPv6 that is one family.
 TEST(Server, ListensOnBothFamiliesOfLocalhost) {
-  if (!Client::has_ipv6()) GTEST_SKIP() << "a machine without IPv6";
+  const bool has_ipv6 = Client::has_ipv6();
   Echo echo(Address{"localhost", 0});
   for (const bool v6 : {false, true}) {
+    if (v6 && !has_ipv6) continue;
     Client client(echo.port(), v6);
     client.send(get("/a"));
     EXPECT_EQ(status_of(client.receive()), 200) << v6;
   }
   for (const char* host : {"::1", "[::1]"}) {
+    if (!has_ipv6) continue;
     Echo six(Address{host, 0});
     Client client(six.port(), true);
     client.send(get("/a"));
