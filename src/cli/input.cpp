@@ -16,6 +16,17 @@ bool is_npy(const std::string& path) {
   return std::string(start, sizeof(start)) == "\x93NUMPY";
 }
 
+// Beyond this float32 overflows somewhere inside a model, in one engine sooner than in the other.
+constexpr float kLargestInput = 1e6f;  // a normalised picture stays below 10
+
+void check_range(const Array& array, const std::string& path) {
+  const auto far = std::find_if(array.data.begin(), array.data.end(),
+                                [](float x) { return std::abs(x) > kLargestInput; });
+  if (far == array.data.end()) return;
+  fail("'{}' holds {:.3g}, far from a normalised picture; at most {:.0g} is taken", path, *far,
+       kLargestInput);
+}
+
 Array read_tensor(const std::string& path) {
   Array array = read_npy(path);
   if (array.shape.size() != 4 || array.shape[0] < 1 || array.shape[1] != 3) {
@@ -26,6 +37,7 @@ Array read_tensor(const std::string& path) {
                    [](float x) { return std::isfinite(x); })) {
     fail("'{}' holds values that are not finite", path);
   }
+  check_range(array, path);
   return array;
 }
 

@@ -91,10 +91,11 @@ void furnish(const test::TemporaryFolder& folder) {
   fs::copy(photo, folder.path("photos/photo.jpg"));
   test::write_weights(folder.path("runs/fashion/best.safetensors"), spec);
   test::write_weights(folder.path("released.pth"), spec);
-  const std::vector<uint8_t> labels{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  std::vector<uint8_t> labels;  // as many as a step of training takes
+  for (uint8_t i = 0; i < 80; ++i) labels.push_back(i % 10);
   for (const std::string prefix : {"train", "t10k"}) {
     const std::string set = folder.path("data/fashion-mnist/" + prefix);
-    test::write_file(set + "-images-idx3-ubyte", test::idx_images(10, 28, 28));
+    test::write_file(set + "-images-idx3-ubyte", test::idx_images(80, 28, 28));
     test::write_file(set + "-labels-idx1-ubyte", test::idx_labels(labels));
   }
 }
