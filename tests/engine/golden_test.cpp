@@ -39,7 +39,7 @@ TEST(EngineGolden, BothFormsOfLinearLayersAgree) {
   }
 }
 
-// What is left is rounding, of both: the same network in double lies as close to each.
+// Beside the same network in double, so that neither is taken for the truth.
 TEST(EngineGolden, TheEngineAndTheReferenceAreBothWithinRoundingOfTheExactLogits) {
   const Weights weights = read_weights(golden("mini.safetensors"));
   const std::vector<float> pixels = golden_tensor("x160x192"),
