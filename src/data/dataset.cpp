@@ -1,6 +1,7 @@
 #include "data/dataset.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -66,6 +67,17 @@ Dataset open_shapes(const Spec& spec, const DataRequest& request) {
   return draw_shapes({request.size, request.seed}, request.split);
 }
 
+constexpr double kHeldOut = 0.1;  // of a folder without val/
+
+double fraction_of(const Spec& spec, const DataRequest& request) {
+  const double fraction = request.val_fraction;
+  if (!(fraction >= 0 && fraction < 1)) {
+    fail_usage("a validation fraction of {} must lie in [0, 1)", fraction);
+  }
+  if (fraction > 0 || spec.kind != "folder") return fraction;
+  return has_validation(given_folder(spec)) ? 0 : kHeldOut;
+}
+
 Dataset open_source(const Spec& spec, const DataRequest& request) {
   if (spec.kind == "folder") return open_folder(given_folder(spec), request.split, request.strict);
   if (spec.kind == "idx") return open_idx(given_folder(spec), request.split);
@@ -78,16 +90,29 @@ Dataset open_source(const Spec& spec, const DataRequest& request) {
              hint(spec.kind, {"cifar10", "mnist", "fashion-mnist", "shapes", "folder", "idx"}));
 }
 
+Dataset open_described(const Spec& spec, const DataRequest& request) {
+  Dataset dataset = open_source(spec, request);
+  dataset.name = request.spec;
+  if (dataset.describe) return dataset;
+  const char* split = request.split == Split::kTrain ? "train" : "val";
+  const std::string prefix = fmt::format("{}/{}/", request.spec, split);
+  dataset.describe = [prefix](int64_t index) { return prefix + std::to_string(index); };
+  return dataset;
+}
+
+// Without a fraction to hold out, a set has validation pictures of its own.
+Dataset open_split(DataRequest request) {
+  const Spec spec = parse_spec(request.spec);
+  const double fraction = fraction_of(spec, request);
+  if (fraction == 0) return open_described(spec, request);
+  const Split split = std::exchange(request.split, Split::kTrain);
+  return held_out(open_described(spec, request), fraction, split);
+}
+
 }  // namespace
 
 Dataset open_dataset(const DataRequest& request) {
-  Dataset dataset = open_source(parse_spec(request.spec), request);
-  dataset.name = request.spec;
-  if (!dataset.describe) {
-    const char* split = request.split == Split::kTrain ? "train" : "val";
-    const std::string prefix = fmt::format("{}/{}/", request.spec, split);
-    dataset.describe = [prefix](int64_t index) { return prefix + std::to_string(index); };
-  }
+  Dataset dataset = open_split(request);
   if (request.limit < 0) fail_usage("a limit of {} pictures; use 0 for all", request.limit);
   if (request.limit > 0) return limited(std::move(dataset), request.limit);
   return dataset;
@@ -96,9 +121,38 @@ Dataset open_dataset(const DataRequest& request) {
 Dataset limited(Dataset dataset, int64_t count) {
   if (count >= dataset.size()) return dataset;
   // At random, since folders are sorted by class.
-  auto chosen = std::make_shared<std::vector<int64_t>>(Random(0).permutation(dataset.size()));
-  chosen->resize(count);
-  std::sort(chosen->begin(), chosen->end());
+  std::vector<int64_t> chosen = Random(0).permutation(dataset.size());
+  chosen.resize(count);
+  std::sort(chosen.begin(), chosen.end());
+  return subset(std::move(dataset), std::move(chosen));
+}
+
+// Class by class, so that rare classes are validated, too; a class keeps at least one picture to
+// learn from.
+Dataset held_out(Dataset dataset, double fraction, Split split) {
+  std::vector<std::vector<int64_t>> members(dataset.class_count());
+  for (int64_t i = 0; i < dataset.size(); ++i) members[dataset.labels[i]].push_back(i);
+  std::vector<int64_t> chosen;
+  for (size_t label = 0; label < members.size(); ++label) {
+    const auto size = static_cast<int64_t>(members[label].size());
+    const auto wanted = std::max<int64_t>(1, std::llround(fraction * static_cast<double>(size)));
+    const int64_t count = std::min(wanted, size - 1);
+    const auto order = Random(0, {label}).permutation(size);
+    for (int64_t k = 0; k < size; ++k) {
+      if ((k < count) == (split == Split::kValidation)) chosen.push_back(members[label][order[k]]);
+    }
+  }
+  if (chosen.empty()) {
+    fail("'{}' has one picture a class: nothing can be held out for validation", dataset.name);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  dataset = subset(std::move(dataset), std::move(chosen));
+  dataset.held_out = fraction;
+  return dataset;
+}
+
+Dataset subset(Dataset dataset, std::vector<int64_t> indices) {
+  auto chosen = std::make_shared<const std::vector<int64_t>>(std::move(indices));
   std::vector<int> labels;
   for (int64_t index : *chosen) labels.push_back(dataset.labels[index]);
   dataset.labels = std::move(labels);

@@ -21,6 +21,7 @@ struct Dataset {
   std::vector<int> labels;           // one class index per picture
   int native_size = 0;               // side of its square pictures; 0: photos of any size
   bool mirrors = true;               // a mirrored picture still belongs to its class
+  double held_out = 0;               // part of the training pictures that validate; 0: it has own
   std::array<float, 3> mean = Preprocessing{}.mean;
   std::array<float, 3> std = Preprocessing{}.std;
 
@@ -39,13 +40,20 @@ struct DataRequest {
   int size = 32;        // side at which `shapes` draws; the other sets have their own
   uint64_t seed = 0;    // of `shapes`
   bool strict = false;  // folders: every file is a picture, also one that does not look like one
+  // Part of every class's training pictures that is kept for validation, always the same ones.
+  // 0: the set's own validation pictures, and a tenth of a folder that has none.
+  double val_fraction = 0;
 };
 
 // Everything that can be known to be wrong before the first picture is read is an Error here.
 Dataset open_dataset(const DataRequest& request);
 
-// A decorator: `count` pictures drawn evenly at random, always the same ones.
+// Decorators. `chosen` of its pictures, in that order; `count` pictures drawn evenly at random; the
+// pictures of each class without a `fraction` drawn at random, or those alone. Always the same
+// ones.
+Dataset subset(Dataset dataset, std::vector<int64_t> chosen);
 Dataset limited(Dataset dataset, int64_t count);
+Dataset held_out(Dataset dataset, double fraction, Split split);
 
 // What a model trained on this set at this input size expects of any picture.
 Preprocessing preprocessing_of(const Dataset& dataset, int size);

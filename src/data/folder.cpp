@@ -68,14 +68,22 @@ std::vector<std::string> files_below(const fs::path& folder, Skipped* skipped) {
   return names;
 }
 
+// Class folders may also stand in the root itself, where there is neither train/ nor val/.
+fs::path split_folder(const fs::path& root, Split split) {
+  const bool divided = fs::is_directory(root / "train") || fs::is_directory(root / "val");
+  if (split == Split::kTrain) return divided ? root / "train" : root;
+  return root / "val";
+}
+
 // The classes are those of train/, so that both splits agree; evaluation alone needs no train/.
 std::vector<std::string> find_classes(const fs::path& root, Split split) {
-  const fs::path train = root / "train";
-  const fs::path val = root / "val";
+  const fs::path train = split_folder(root, Split::kTrain);
+  const fs::path val = split_folder(root, Split::kValidation);
   const fs::path wanted = split == Split::kTrain ? train : val;
   if (!fs::is_directory(wanted)) {
-    fail("no folder '{}'; pictures belong in {}/train/CLASS/ and {}/val/CLASS/", wanted.string(),
-         root.string(), root.string());
+    fail(
+        "no folder '{0}'; pictures belong in {1}/train/CLASS/ and {1}/val/CLASS/, or in {1}/CLASS/",
+        wanted.string(), root.string());
   }
   const bool trainable = fs::is_directory(train);
   std::vector<std::string> classes = class_folders(trainable ? train : val);
@@ -132,11 +140,15 @@ void rename_classes(const fs::path& file, std::vector<std::string>& classes) {
 
 }  // namespace
 
+bool has_validation(const std::string& folder) {
+  return fs::is_directory(fs::path(folder) / "val");
+}
+
 Dataset open_folder(const std::string& folder, Split split, bool strict) {
   const fs::path root(folder);
   Dataset dataset;
   dataset.classes = find_classes(root, split);
-  const fs::path pictures = root / (split == Split::kTrain ? "train" : "val");
+  const fs::path pictures = split_folder(root, split);
   auto files = std::make_shared<Files>(list_files(pictures, dataset.classes, split, strict));
   dataset.labels = files->labels;
   rename_classes(root / "classes.txt", dataset.classes);

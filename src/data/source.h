@@ -7,10 +7,12 @@
 
 namespace soft {
 
-// ImageNet's layout: DIR/train/CLASS/… and DIR/val/CLASS/…, classes in natural order. Files
-// that are no pictures (image/picture_file.h) are left out and counted; `strict` takes every file.
-// An optional DIR/classes.txt gives folders readable names, one "folder name" a line.
+// ImageNet's layout: DIR/train/CLASS/… and DIR/val/CLASS/…, or DIR/CLASS/… where there is neither;
+// classes in natural order. Files that are no pictures (image/picture_file.h) are left out and
+// counted; `strict` takes every file. An optional DIR/classes.txt gives folders readable names, one
+// "folder name" a line.
 Dataset open_folder(const std::string& folder, Split split, bool strict = false);
+bool has_validation(const std::string& folder);  // DIR/val
 
 // CIFAR-10's binary batches: data_batch_1.bin … data_batch_5.bin and test_batch.bin.
 Dataset open_cifar10(const std::string& folder, Split split);

@@ -78,6 +78,65 @@ TEST(OpenDataset, AnImpossibleLimitOrSizeIsRefused) {
               testing::HasSubstr("at least 8 pixels"));
 }
 
+class HeldOut : public testing::Test {
+ protected:
+  void fill(const std::string& name, int count) {
+    for (int i = 0; i < count; ++i) {
+      test::write_png(folder_.path(name + "/" + std::to_string(i) + ".png"),
+                      test::solid(3, 2, 0, 0, 0));
+    }
+  }
+  Dataset open(Split split, double fraction = 0) {
+    DataRequest request;
+    request.spec = "folder:" + folder_.path();
+    request.split = split;
+    request.val_fraction = fraction;
+    return open_dataset(request);
+  }
+  static std::vector<std::string> files(const Dataset& dataset) {
+    std::vector<std::string> names;
+    for (int64_t i = 0; i < dataset.size(); ++i) names.push_back(dataset.describe(i));
+    return names;
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(HeldOut, ATenthOfEachClassOfAnUndividedFolderAndAlwaysTheSame) {
+  fill("cats", 40);
+  fill("dogs", 20);
+  const Dataset train = open(Split::kTrain), val = open(Split::kValidation);
+  EXPECT_EQ(std::count(val.labels.begin(), val.labels.end(), 0), 4);
+  EXPECT_EQ(std::count(val.labels.begin(), val.labels.end(), 1), 2);
+  EXPECT_EQ(train.size(), 54);
+  EXPECT_EQ(train.held_out, 0.1);
+  auto all = files(train), held = files(val);
+  EXPECT_EQ(files(open(Split::kValidation)), held);
+  all.insert(all.end(), held.begin(), held.end());
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(std::unique(all.begin(), all.end()) - all.begin(), 60);
+}
+
+TEST_F(HeldOut, AFractionReplacesTheSetsOwnValidationPictures) {
+  fill("train/cats", 10);
+  fill("val/cats", 3);
+  EXPECT_EQ(open(Split::kValidation).size(), 3);
+  EXPECT_EQ(open(Split::kTrain).held_out, 0);
+  EXPECT_EQ(open(Split::kTrain, 0.4).size(), 6);
+  EXPECT_EQ(open(Split::kValidation, 0.4).size(), 4);
+  EXPECT_THAT(open(Split::kValidation, 0.4).describe(0), testing::HasSubstr("/train/cats/"));
+}
+
+TEST_F(HeldOut, AClassOfOnePictureKeepsItToLearnFrom) {
+  fill("cats", 1);
+  fill("dogs", 2);
+  EXPECT_EQ(open(Split::kTrain).size(), 2);
+  EXPECT_THAT(open(Split::kValidation).labels, testing::ElementsAre(1));
+  std::filesystem::remove_all(folder_.path("dogs"));
+  EXPECT_THAT(test::error_of([&] { open(Split::kValidation); }),
+              testing::HasSubstr("one picture a class"));
+  EXPECT_THAT(test::error_of([&] { open(Split::kTrain, 1); }), testing::HasSubstr("[0, 1)"));
+}
+
 TEST(Preprocessing, FollowsTheSetAndTheSize) {
   Dataset dataset;
   EXPECT_EQ(preprocessing_of(dataset, 224).short_side, 248);

@@ -117,6 +117,15 @@ TEST_F(Folder, AFolderThatLoopsIntoItselfIsAnErrorNotAHang) {
   EXPECT_THAT(error(Split::kTrain), testing::HasSubstr("cannot read folder"));
 }
 
+TEST_F(Folder, ClassFoldersMayStandInTheFolderItself) {
+  add("cats/1.png");
+  add("dogs/1.png");
+  EXPECT_THAT(open(Split::kTrain).classes, testing::ElementsAre("cats", "dogs"));
+  EXPECT_FALSE(has_validation(folder_.path()));
+  add("train/cats/1.png");
+  EXPECT_THAT(open(Split::kTrain).classes, testing::ElementsAre("cats"));
+}
+
 TEST_F(Folder, ReadableNamesComeFromTheListOfClasses) {
   add("train/n01/1.png");
   add("train/n02/1.png");
