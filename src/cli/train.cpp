@@ -1,8 +1,10 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <memory>
 
 #include "base/error.h"
@@ -13,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/train_text.h"
 #include "study/curve.h"
 #include "wing/wing.h"
 
@@ -22,15 +25,27 @@ namespace {
 struct Options {
   TrainRequest request;
   std::string resume;
+  bool list_settings = false;
   bool json = false;
 };
 
 volatile std::sig_atomic_t interrupted = 0;
 
-// The first Ctrl-C asks for a clean stop; a second one ends the program at once.
+// The first of these asks for a clean stop; a second one ends the program at once.
+constexpr std::array kEndings{SIGINT, SIGTERM, SIGHUP};
+
 void on_interrupt(int) {
   interrupted = 1;
-  std::signal(SIGINT, SIG_DFL);
+  for (int signal : kEndings) std::signal(signal, SIG_DFL);
+}
+
+// Nobody reads what is printed (`soft train … | head`): a clean stop, too, and no end of the
+// process.
+void on_broken_pipe(int) { interrupted = 1; }
+
+void stop_cleanly_on_signals() {
+  for (int signal : kEndings) std::signal(signal, on_interrupt);
+  std::signal(SIGPIPE, on_broken_pipe);
 }
 
 std::string clock_text(double seconds) {
@@ -45,42 +60,37 @@ std::string step_text(const StepReport& r) {
                      clock_text(r.seconds_left));
 }
 
-void print_plan(const Json& plan) {
-  log("{} ({} parameters) on {}: {} + {} pictures at {} px, {} classes",
-      plan["model"].get<std::string>(), plan["params"].get<int64_t>(),
-      plan["data"].get<std::string>(), plan["train_images"].get<int64_t>(),
-      plan["val_images"].get<int64_t>(), plan["image_size"].get<int>(), plan["classes"].get<int>());
-  log("{} epochs of batch {}, lr {:.3e} to {:.1e}, EMA {}, {:.1f} TMACs in all",
-      plan["epochs"].get<int>(), plan["batch"].get<int64_t>(), plan["lr"].get<double>(),
-      plan["min_lr"].get<double>(), plan["ema"].get<std::string>(),
-      plan["total_macs"].get<double>() / 1e12);
+// top-1 is that of the average where there is one, and `weights` that of the weights themselves.
+constexpr const char* kHeading = "{:>5}  {:>10}  {:>8}  {:>6}  {:>7}  {:>6}  {:>8}\n";
+constexpr const char* kRow = "{:>5}  {:>10.4f}  {:>8.4f}  {:>6.2f}  {:>7.2f}  {:>6.2f}  {:>8.0f}\n";
+
+void print_heading() {
+  fmt::print(kHeading, "epoch", "train loss", "val loss", "top-1", "weights", "top-5", "images/s");
+  std::fflush(stdout);
 }
 
-constexpr const char* kHeading = "{:>5}  {:>10}  {:>8}  {:>6}  {:>6}  {:>8}\n";
-constexpr const char* kRow = "{:>5}  {:>10.4f}  {:>8.4f}  {:>6.2f}  {:>6.2f}  {:>8.0f}\n";
-
 void print_row(const EpochRow& row) {
-  fmt::print(kRow, row.epoch, row.train_loss, row.val_loss, row.top1, row.top5,
+  fmt::print(kRow, row.epoch, row.train_loss, row.val_loss, row.top1, row.top1_weights, row.top5,
              row.images_per_second);
   std::fflush(stdout);
+}
+
+void draw_curve(const std::string& folder) {
+  write_chart(folder + "/curve.svg", curve_of(read_text(folder + "/log.csv")));
 }
 
 TrainEvents events_of(const Options& options, ProgressLine& progress) {
   TrainEvents events;
   events.plan = [&](const Json& plan) {
-    if (options.request.dry_run) return;
-    print_plan(plan);
-    if (!options.json) {
-      fmt::print(kHeading, "epoch", "train loss", "val loss", "top-1", "top-5", "images/s");
-      std::fflush(stdout);
-    }
+    for (const std::string& line : plan_lines(plan)) log_line(line);
+    log("writing to {}", options.request.out);
+    if (!options.json) print_heading();
   };
   events.step = [&](const StepReport& report) { progress.show(step_text(report)); };
   events.epoch = [&](const EpochRow& row) {
     progress.clear();
     if (!options.json) print_row(row);
-    const std::string& folder = options.request.out;
-    write_chart(folder + "/curve.svg", curve_of(read_text(folder + "/log.csv")));
+    draw_curve(options.request.out);
   };
   events.notice = [&](const std::string& text) {
     progress.clear();
@@ -91,35 +101,57 @@ TrainEvents events_of(const Options& options, ProgressLine& progress) {
 }
 
 void print_dry_run(const TrainOutcome& outcome, bool json) {
-  if (json) {
-    print_json(outcome.plan);
-  } else {
-    fmt::print("{}\n", outcome.plan.dump(2));
-  }
+  if (json) return print_json(outcome.plan);
+  for (const std::string& line : plan_lines(outcome.plan)) fmt::print("{}\n", line);
 }
 
-void run(Options options) {
+// runs/MODEL-DATA, or with the first number behind it that makes it new.
+std::string free_folder(const TrainRequest& request) {
+  const size_t colon = request.data.find(':');
+  std::filesystem::path data = request.data.substr(colon == std::string::npos ? 0 : colon + 1);
+  if (data.filename().empty()) data = data.parent_path();  // "folder:pets/"
+  const std::string model = request.model.empty() ? "run" : request.model;
+  const std::string wanted = fmt::format("runs/{}-{}", model, data.filename().string());
+  std::string folder = wanted;
+  std::error_code unknown;  // what is wrong with a name shows when the folder is made
+  for (int number = 2; std::filesystem::exists(folder, unknown); ++number) {
+    folder = fmt::format("{}-{}", wanted, number);
+  }
+  return folder;
+}
+
+void choose_folder(Options& options) {
   TrainRequest& request = options.request;
   if (!options.resume.empty()) {
     if (!request.out.empty() && request.out != options.resume) {
       fail_usage("--resume DIR writes to DIR; leave --out away");
     }
+    if (request.restart) fail_usage("--restart begins anew and --resume goes on: take one of them");
     request.out = options.resume;
     request.resume = true;
   }
-  if (request.out.empty() && !request.dry_run) fail_usage("--out DIR is missing: where to write");
-  request.threads = threads();
+  if (request.out.empty() && !request.dry_run) request.out = free_folder(request);
+}
+
+TrainOutcome train(const Options& options) {
   ProgressLine progress;
-  std::signal(SIGINT, on_interrupt);
-  const TrainOutcome outcome = torch_wing().train(request, events_of(options, progress));
-  std::signal(SIGINT, SIG_DFL);
-  progress.clear();
+  if (!options.request.dry_run) stop_cleanly_on_signals();
+  return torch_wing().train(options.request, events_of(options, progress));
+}
+
+void run(Options options) {
+  TrainRequest& request = options.request;
+  if (options.list_settings) return print_settings(torch_wing().settings(request), options.json);
+  choose_folder(options);
+  request.threads = threads();
+  const TrainOutcome outcome = train(options);
   if (request.dry_run) return print_dry_run(outcome, options.json);
   if (outcome.interrupted) {
     fail("interrupted; `soft train --resume {}` goes on from here", request.out);
   }
+  draw_curve(request.out);  // a process killed before it could do so left an older one
   if (options.json) print_json(to_json(outcome.rows.back()));
-  log("weights in {0}/best.safetensors and {0}/last.safetensors, log in {0}/log.csv and curve.svg",
+  log("weights in {0}/best.safetensors and last.safetensors, log in log.csv and curve.svg",
       request.out);
 }
 
@@ -137,11 +169,14 @@ void add_what(CLI::App* command, TrainRequest& request) {
                       "cifar10[:DIR], mnist, fashion-mnist, idx:DIR, folder:DIR or shapes");
   command->add_option("--model", request.model, "A name from `soft models`");
   command->add_option("--attention", request.attention, "Another mechanism in the same model");
-  command->add_option("--set", request.settings, "key=value of the model or the recipe")
+  command
+      ->add_option("--set", request.settings,
+                   "key=value of the model or the recipe; --list-settings lists them")
       ->allow_extra_args(false)  // otherwise it would swallow the words that follow
       ->type_name("KEY=VALUE");
   command->add_option("--recipe", request.recipe,
-                      "released (default), paper, small or recipe.json");
+                      "released, paper, small, finetune or a stored recipe.json (default: by the "
+                      "data; finetune with --init)");
   add_optional(command, "--init", request.init, "Weights to start from", "FILE");
   command->add_flag_callback(
       "--freeze", [&request] { request.freeze = true; }, "Train the head alone (linear probing)");
@@ -157,6 +192,11 @@ void add_how(CLI::App* command, TrainRequest& request) {
       ->check(whole_number());
   add_optional(command, "--limit-train", request.limit_train, "At most N training pictures", "N");
   add_optional(command, "--limit-val", request.limit_val, "At most N validation pictures", "N");
+  add_optional(command, "--val-fraction", request.val_fraction,
+               "Part of the training pictures to validate with (default: 0.1 of a folder without "
+               "val/)",
+               "X")
+      ->check(finite_number());
   command->add_option("--workers", request.workers, "Threads that prepare batches")
       ->check(CLI::Range(1, 64).description(""));
   command->add_option("--save-minutes", request.save_minutes, "Minutes between saved states")
@@ -172,20 +212,25 @@ void add_how(CLI::App* command, TrainRequest& request) {
 void add_train(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = add_command(
-      app,
-      {"train", "Training", "Train a model on pictures",
-       "soft train --data shapes --model soft-nano --recipe small --epochs 1 --limit-train 256 "
-       "--limit-val 64 --out runs/shapes\n"
-       "soft train --resume runs/shapes"});
+      app, {"train", "Training", "Train a model on pictures",
+            "soft train --data shapes --model soft-pico --limit-train 64 --limit-val 64\n"
+            "soft train --resume runs/soft-pico-shapes"});
   add_what(command, options->request);
   add_how(command, options->request);
-  command->add_option("--out", options->request.out, "Folder for weights, states and log")
+  command
+      ->add_option("--out", options->request.out,
+                   "Folder for weights, states and log (default: runs/MODEL-DATA)")
       ->type_name("DIR");
   command->add_option("--resume", options->resume, "Continue the run in this folder")
       ->type_name("DIR");
+  command->add_flag("--restart", options->request.restart,
+                    "Begin anew in --out; a run that is there is moved aside, into before-1");
   command->add_flag("--allow-change", options->request.allow_change,
                     "Resume although options differ from the stored ones");
-  command->add_flag("--dry-run", options->request.dry_run, "Say what would be done, and leave");
+  command->add_flag("--dry-run", options->request.dry_run,
+                    "Say what would be done and what it would take, and leave");
+  command->add_flag("--list-settings", options->list_settings,
+                    "List every key of --set with its value for --model and --recipe, and leave");
   add_json_flag(command, options->json);
   command->callback([options] { run(*options); });
 }

@@ -56,6 +56,10 @@ std::vector<std::string> initialise_from(Classifier& model, const Weights& weigh
       fail("'{}' has no tensor '{}'; --init needs weights of the same model", weights.path, name);
     }
     const Tensor stored = tensor_of(found->second);
+    if (!torch::isfinite(stored).all().item<bool>()) {
+      fail("'{}': tensor '{}' holds values that are no finite numbers; --init needs whole weights",
+           weights.path, name);
+    }
     if (stored.sizes() == tensor.sizes()) {
       tensor.copy_(stored);
     } else if (starts_with(name, "head.")) {

@@ -1,6 +1,8 @@
 #include "train/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 
 #include "attention/torch.h"
@@ -15,17 +17,61 @@ bool decays(const std::string& name, const Tensor& parameter) {
   return parameter.dim() > 1 && !bias && name != "cls_token";
 }
 
+namespace {
+
+// "block2.0.att…" is layer 0 of stage 2; an embedding stands before layer 0 of its stage.
+struct Place {
+  int stage = 0;  // counted from 1; 0: behind all layers
+  int layer = 0;
+};
+
+Place place_of(const std::string& name) {
+  Place place;
+  if (std::sscanf(name.c_str(), "block%d.%d.", &place.stage, &place.layer) == 2) return place;
+  for (const char* form : {"patch_embed%d", "pos_embed%d"}) {
+    if (std::sscanf(name.c_str(), form, &place.stage) == 1) return {place.stage, 0};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::map<std::string, int64_t> layers_below_head(const torch::nn::Module& model) {
+  std::map<int, int64_t> depths;  // of the stages
+  std::map<std::string, int64_t> layers;
+  for (const auto& item : model.named_parameters()) {
+    const Place place = place_of(item.key());
+    if (place.stage > 0)
+      depths[place.stage] = std::max<int64_t>(depths[place.stage], place.layer + 1);
+  }
+  for (const auto& item : model.named_parameters()) {
+    const Place place = place_of(item.key());
+    const bool token = item.key() == "cls_token";  // joins where the last stage begins
+    int64_t between = place.stage > 0 ? -place.layer : 0;
+    if (place.stage == 1 && item.key().rfind("block", 0) != 0) ++between;
+    for (const auto& [stage, depth] : depths) {
+      if ((place.stage > 0 && stage >= place.stage) || (token && stage == depths.rbegin()->first)) {
+        between += depth;
+      }
+    }
+    layers[item.key()] = between;
+  }
+  return layers;
+}
+
 AdamW::AdamW(torch::nn::Module& model, const Recipe& recipe)
     : beta1_(recipe.beta1),
       beta2_(recipe.beta2),
       eps_(recipe.eps),
       weight_decay_(recipe.weight_decay) {
+  const auto layers = layers_below_head(model);
   for (const auto& item : model.named_parameters()) {
     const Tensor& parameter = item.value();
     if (!parameter.requires_grad()) continue;
     slots_.push_back({item.key(), parameter, torch::zeros_like(parameter),
                       torch::zeros_like(parameter),
-                      recipe.decay_all || decays(item.key(), parameter)});
+                      recipe.decay_all || decays(item.key(), parameter),
+                      std::pow(recipe.layer_decay, static_cast<double>(layers.at(item.key())))});
   }
 }
 
@@ -37,11 +83,12 @@ void AdamW::step(double lr) {
   for (Slot& slot : slots_) {
     const Tensor& gradient = slot.parameter.grad();
     if (!gradient.defined()) continue;
-    if (slot.decays) slot.parameter.mul_(1 - lr * weight_decay_);
+    const double rate = lr * slot.rate;
+    if (slot.decays) slot.parameter.mul_(1 - rate * weight_decay_);
     slot.mean.mul_(beta1_).add_(gradient, 1 - beta1_);
     slot.square.mul_(beta2_).addcmul_(gradient, gradient, 1 - beta2_);
     const Tensor denominator = (slot.square.sqrt() / correction2).add_(eps_);
-    slot.parameter.addcdiv_(slot.mean, denominator, -lr / correction1);
+    slot.parameter.addcdiv_(slot.mean, denominator, -rate / correction1);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <torch/nn/module.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Slot {
   torch::Tensor mean;    // first moment
   torch::Tensor square;  // second moment
   bool decays = true;
+  double rate = 1;  // times the learning rate
 };
 
 class AdamW {
@@ -40,6 +42,10 @@ class AdamW {
 
 // 1-D tensors, biases and the class token are not decayed; position embeddings are.
 bool decays(const std::string& name, const torch::Tensor& parameter);
+
+// How many layers lie between each parameter and the head: 0 for the head and the norm before it,
+// one more than the deepest layer for the first patch embedding.
+std::map<std::string, int64_t> layers_below_head(const torch::nn::Module& model);
 
 // Scales gradients so that their global L2 norm is at most `limit`; returns the norm before.
 double clip_gradients(const std::vector<torch::Tensor>& gradients, double limit);

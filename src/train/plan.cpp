@@ -4,10 +4,11 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/nearest.h"
 #include "base/setting.h"
 #include "spec/cost.h"
+#include "train/choose.h"
+#include "train/run_folder.h"
 #include "train/schedule.h"
 
 namespace soft {
@@ -15,77 +16,73 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_file(const std::string& recipe) {
-  const std::string ending = ".json";
-  return recipe.size() > ending.size() &&
-         recipe.compare(recipe.size() - ending.size(), ending.size(), ending) == 0;
-}
-
-// Keys of a stored run whose values differ, for the refusal.
-std::string differences(const Json& a, const Json& b, const std::string& prefix = "") {
-  std::string keys;
-  for (const auto& [key, value] : a.items()) {
-    if (b.contains(key) && b.at(key) == value) continue;
-    if (!keys.empty()) keys += ", ";
-    const bool nested = value.is_object() && b.contains(key) && b.at(key).is_object();
-    keys += nested ? differences(value, b.at(key), prefix + key + ".") : prefix + key;
-  }
-  return keys;
-}
-
 void choose_model(RunFile& run, const TrainRequest& request) {
   if (!request.model.empty()) run.spec = find_model(request.model);
   if (!request.attention.empty()) set_field(run.spec, "attention", request.attention);
 }
 
 // The nearest name may be one of the model's settings or one of the recipe's.
-void check_key(std::string_view key) {
+void check_keys(const TrainRequest& request) {
   std::vector<std::string_view> known = recipe_field_names();
   const auto fields = field_names();
   known.insert(known.end(), fields.begin(), fields.end());
-  if (std::find(known.begin(), known.end(), key) == known.end()) {
-    fail_usage("unknown setting '{}'{}", key, hint(key, known));
+  for (const std::string& text : request.settings) {
+    const std::string key = parse_setting(text).key;
+    if (key == "classes") fail_usage("the data decide on classes; leave --set classes out");
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    fail_usage("unknown setting '{}'{}; `soft train --list-settings` lists all of them", key,
+               hint(key, known));
   }
 }
 
-void apply_request(RunFile& run, const TrainRequest& request) {
-  if (!request.data.empty()) run.data = request.data;
+void apply_to_model(ModelSpec& spec, const TrainRequest& request) {
   for (const std::string& text : request.settings) {
     const Setting setting = parse_setting(text);
-    check_key(setting.key);
-    if (setting.key == "classes") fail_usage("the data decide on classes; leave --set classes out");
-    if (is_recipe_field(setting.key)) {
-      set_recipe_field(run.recipe, setting.key, setting.value);
-    } else {
-      set_field(run.spec, setting.key, setting.value);
-    }
+    if (!is_recipe_field(setting.key)) set_field(spec, setting.key, setting.value);
   }
-  run.recipe.epochs = request.epochs.value_or(run.recipe.epochs);
-  run.recipe.batch = request.batch.value_or(run.recipe.batch);
+}
+
+void apply_to_recipe(Recipe& recipe, const TrainRequest& request) {
+  for (const std::string& text : request.settings) {
+    const Setting setting = parse_setting(text);
+    if (is_recipe_field(setting.key)) set_recipe_field(recipe, setting.key, setting.value);
+  }
+  recipe.epochs = request.epochs.value_or(recipe.epochs);
+  recipe.batch = request.batch.value_or(recipe.batch);
   if (request.lr && !(*request.lr > 0)) fail_usage("--lr {} must be positive", *request.lr);
-  run.recipe.lr = request.lr.value_or(run.recipe.lr);
-  run.recipe.seed = request.seed.value_or(run.recipe.seed);
+  recipe.lr = request.lr.value_or(recipe.lr);
+  recipe.seed = request.seed.value_or(recipe.seed);
+}
+
+// Everything but the recipe.
+void apply_to_run(RunFile& run, const TrainRequest& request) {
+  choose_model(run, request);
+  apply_to_model(run.spec, request);
+  if (!request.data.empty()) run.data = request.data;
   run.limit_train = request.limit_train.value_or(run.limit_train);
   run.limit_val = request.limit_val.value_or(run.limit_val);
+  run.val_fraction = request.val_fraction.value_or(run.val_fraction);
   run.init = request.init.value_or(run.init);
   run.freeze = request.freeze.value_or(run.freeze);
 }
 
-RunFile resolve_resumed(const TrainRequest& request) {
+RunFile resumed_run(const TrainRequest& request) {
   const std::string path = request.out + "/recipe.json";
-  if (!fs::exists(path)) {
+  std::error_code unknown;
+  if (!fs::exists(path, unknown)) {
+    check_nothing_to_lose(request.out);
     fail("nothing to resume: no '{}'; start a run with `soft train --out {}`", path, request.out);
   }
   const RunFile stored = read_run_file(path);
   RunFile run = stored;
-  choose_model(run, request);
+  apply_to_run(run, request);
   if (!request.recipe.empty()) {
-    run.recipe = is_file(request.recipe) ? read_run_file(request.recipe).recipe
-                                         : preset_recipe(request.recipe, run.spec);
+    run.recipe = is_run_file(request.recipe) ? read_run_file(request.recipe).recipe
+                                             : preset_recipe(request.recipe, run.spec);
   }
-  apply_request(run, request);
+  apply_to_recipe(run.recipe, request);
   run.spec.classes = stored.spec.classes;
-  const std::string changed = differences(to_json(run), to_json(stored));
+  const std::string changed = differences(run, stored);
   if (!changed.empty() && !request.allow_change) {
     fail_usage(
         "--resume with a changed recipe ({}); leave these options out, or add --allow-change",
@@ -94,87 +91,113 @@ RunFile resolve_resumed(const TrainRequest& request) {
   return run;
 }
 
-}  // namespace
-
-Json to_json(const RunFile& run) {
-  return {{"data", run.data},
-          {"limit_train", run.limit_train},
-          {"limit_val", run.limit_val},
-          {"init", run.init},
-          {"freeze", run.freeze},
-          {"model", to_json(run.spec)},
-          {"recipe", to_json(run.recipe)}};
-}
-
-RunFile read_run_file(const std::string& path) {
-  const Json json = parse_json(read_text(path), "'" + path + "'");
+RunFile new_run(const TrainRequest& request) {
+  if (!request.out.empty() && !request.dry_run && !request.restart) check_unused(request.out);
   RunFile run;
-  try {
-    run.data = json.at("data").get<std::string>();
-    run.limit_train = json.at("limit_train").get<int64_t>();
-    run.limit_val = json.at("limit_val").get<int64_t>();
-    run.init = json.at("init").get<std::string>();
-    run.freeze = json.at("freeze").get<bool>();
-    run.spec = spec_from_json(json.at("model"), "'" + path + "'");
-    run.recipe = recipe_from_json(json.at("recipe"), "'" + path + "'");
-  } catch (const Json::exception& error) {
-    fail("'{}' is not a stored recipe: {}", path, error.what());
-  }
-  return run;
-}
-
-// A second run in the same folder would mix its states and weights with those of the first.
-void check_unused(const TrainRequest& request) {
-  const fs::path out = request.out, states = out / "state";
-  const bool used =
-      fs::exists(out / "last.safetensors") || (fs::exists(states) && !fs::is_empty(states));
-  if (!used || request.out.empty() || request.dry_run) return;
-  fail("'{0}' holds a run already; `soft train --resume {0}` continues it, another --out keeps it",
-       request.out);
-}
-
-RunFile resolve(const TrainRequest& request) {
-  if (request.resume) return resolve_resumed(request);
-  check_unused(request);
-  RunFile run;
-  if (is_file(request.recipe)) {
+  run.recipe.preset.clear();  // to be chosen
+  if (is_run_file(request.recipe)) {
     run = read_run_file(request.recipe);
-    choose_model(run, request);
-  } else {
-    if (request.model.empty()) fail_usage("--model is missing; `soft models` lists them");
-    choose_model(run, request);
-    run.recipe = preset_recipe(request.recipe.empty() ? "released" : request.recipe, run.spec);
+    run.classes.clear();  // of the data it was stored with
+    run.listing.clear();
+  } else if (request.model.empty()) {
+    fail_usage("--model is missing; `soft models` lists them");
   }
-  apply_request(run, request);
+  apply_to_run(run, request);
   if (run.data.empty()) fail_usage("--data is missing; e.g. --data fashion-mnist, cifar10, shapes");
+  if (run.recipe.preset.empty() && !request.recipe.empty()) {
+    run.recipe = preset_recipe(request.recipe, run.spec);
+  }
   return run;
 }
 
-Plan make_plan(RunFile run) {
+// What a request asks for by a flag, or else by --set.
+template <class T>
+std::optional<T> asked(const TrainRequest& request, std::string_view key, std::optional<T> flag) {
+  std::optional<T> value;
+  for (const std::string& text : request.settings) {
+    const Setting setting = parse_setting(text);
+    if (setting.key == key) value = parse_whole<T>(key, setting.value);
+  }
+  return flag ? flag : value;
+}
+
+void choose(Plan& plan, const TrainRequest& request) {
+  Occasion occasion;
+  occasion.pictures = plan.train.size();
+  occasion.side = usual_side(plan.train);
+  occasion.epochs = asked<int>(request, "epochs", request.epochs);
+  occasion.batch = asked<int64_t>(request, "batch", request.batch);
+  occasion.trained = !plan.run.init.empty();
+  Choice choice = choose_recipe(plan.run.spec, occasion);
+  plan.run.recipe = std::move(choice.recipe);
+  plan.why = std::move(choice.why);
+}
+
+Plan open_data(RunFile run) {
   Plan plan;
   const int size = run.spec.image_size;
-  const uint64_t seed = run.recipe.seed;
-  plan.train = open_dataset({run.data, Split::kTrain, run.limit_train, size, seed});
-  plan.val = open_dataset({run.data, Split::kValidation, run.limit_val, size, seed});
+  const auto open = [&](Split split, int64_t limit) {
+    return open_dataset({run.data, split, limit, size, run.recipe.seed, run.val_fraction});
+  };
+  plan.train = open(Split::kTrain, run.limit_train);
+  plan.val = open(Split::kValidation, run.limit_val);
   run.spec.classes = static_cast<int>(plan.train.class_count());
-  validate(run.spec);
-  validate(run.recipe);
-  if (run.recipe.batch * run.recipe.accumulate > plan.train.size()) {
+  run.val_fraction = plan.train.held_out;
+  plan.run = std::move(run);
+  return plan;
+}
+
+void check(const Plan& plan) {
+  const Recipe& recipe = plan.run.recipe;
+  validate(plan.run.spec);
+  validate(recipe);
+  if (recipe.batch * recipe.accumulate > plan.train.size()) {
     fail_usage(
         "batch={} times accumulate={} is larger than the {} training pictures; no step could "
         "be made",
-        run.recipe.batch, run.recipe.accumulate, plan.train.size());
+        recipe.batch, recipe.accumulate, plan.train.size());
   }
+}
+
+void prepare_card(Plan& plan) {
+  const int size = plan.run.spec.image_size;
+  const double crop = plan.run.recipe.eval_crop;
   plan.preprocessing = preprocessing_of(plan.train, size);
-  if (plan.train.native_size == 0) {
-    plan.preprocessing.short_side = static_cast<int>(size / run.recipe.eval_crop);
-  }
-  plan.card.spec = run.spec;
+  if (plan.train.native_size == 0) plan.preprocessing.short_side = static_cast<int>(size / crop);
+  plan.card.spec = plan.run.spec;
   plan.card.class_names = plan.train.classes;
   plan.card.mean.assign(plan.train.mean.begin(), plan.train.mean.end());
   plan.card.std.assign(plan.train.std.begin(), plan.train.std.end());
-  plan.card.crop_fraction = run.recipe.eval_crop;
-  plan.run = std::move(run);
+  plan.card.crop_fraction = crop;
+}
+
+std::string average_text(const Recipe& recipe) {
+  if (!recipe.ema) return "off";
+  return fmt::format("{:.6g}{}", recipe.ema_decay, recipe.ema_warmup ? " with warm-up" : "");
+}
+
+}  // namespace
+
+Plan make_plan(const TrainRequest& request) {
+  check_keys(request);
+  RunFile run = request.resume ? resumed_run(request) : new_run(request);
+  // `shapes` are drawn from the seed.
+  run.recipe.seed = asked<uint64_t>(request, "seed", request.seed).value_or(run.recipe.seed);
+  const RunFile stored = run;
+  Plan plan = open_data(std::move(run));
+  plan.run.classes = plan.train.classes;
+  plan.run.listing = listing_of(plan.train, plan.val);
+  if (request.resume) {
+    check_same_data(stored, plan.run, request.allow_change);
+  } else {
+    if (plan.run.recipe.preset.empty()) choose(plan, request);
+    apply_to_recipe(plan.run.recipe, request);
+  }
+  check(plan);
+  if (!request.resume) {
+    check_average(plan.run.recipe, steps_of(plan.run.recipe, plan.train.size()));
+  }
+  prepare_card(plan);
   return plan;
 }
 
@@ -194,18 +217,40 @@ Json describe(const Plan& plan) {
           {"classes", run.spec.classes},
           {"train_images", plan.train.size()},
           {"val_images", plan.val.size()},
+          {"val_fraction", run.val_fraction},
           {"image_size", run.spec.image_size},
+          {"preset", recipe.preset},
+          {"why", plan.why},
           {"epochs", recipe.epochs},
           {"batch", recipe.batch},
-          {"steps", recipe.epochs * (batches / recipe.accumulate)},
+          {"steps", steps_of(recipe, plan.train.size())},
           {"lr", schedule.peak},
           {"min_lr", schedule.floor},
-          {"ema", recipe.ema ? fmt::format("{}{}", recipe.ema_decay,
-                                           recipe.ema_warmup ? " with warm-up" : "")
-                             : std::string("off")},
+          {"ema", average_text(recipe)},
           {"total_macs", macs},
           {"recipe", to_json(recipe)},
           {"settings", to_json(run.spec)}};
+}
+
+std::vector<SettingRow> list_settings(const TrainRequest& request) {
+  check_keys(request);
+  RunFile run;
+  run.spec = find_model(request.model.empty() ? "soft-tiny" : request.model);
+  apply_to_run(run, request);
+  run.recipe = is_run_file(request.recipe)
+                   ? read_run_file(request.recipe).recipe
+                   : preset_recipe(request.recipe.empty() ? "small" : request.recipe, run.spec);
+  apply_to_recipe(run.recipe, request);
+  std::vector<SettingRow> rows;
+  const Json model = settings_of(run.spec), recipe = to_json(run.recipe);
+  const auto add = [&](const char* owner, const Json& values, const FieldHelp& help) {
+    const std::string key(help.key);
+    const std::string value = values.contains(key) ? values[key].get<std::string>() : "";
+    rows.push_back({owner, key, value, help.values, std::string(help.meaning)});
+  };
+  for (const FieldHelp& help : field_help()) add("model", model, help);
+  for (const FieldHelp& help : recipe_field_help()) add("recipe", recipe, help);
+  return rows;
 }
 
 }  // namespace soft

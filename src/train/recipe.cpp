@@ -50,6 +50,20 @@ Recipe small_recipe(Recipe recipe) {
   return recipe;
 }
 
+// Few pictures, and weights that already see: they should move little, the less the nearer they are
+// to the pixels, while the new head learns at the full rate.
+Recipe finetune_recipe(Recipe recipe) {
+  recipe = small_recipe(recipe);
+  recipe.epochs = 10;
+  recipe.batch = 32;
+  recipe.lr_base = 3.2e-2;  // 1e-3 at a batch of 32
+  recipe.warmup_epochs = 0.5;
+  recipe.layer_decay = 0.8;
+  recipe.ema_decay = 0.99;
+  recipe.augmentation.mix_probability = 0;
+  return recipe;
+}
+
 // Each also refuses what is no number.
 void check_positive(const char* key, double value) {
   if (!(value > 0 && std::isfinite(value))) fail_usage("{}={} must be positive", key, value);
@@ -70,15 +84,24 @@ const std::vector<std::string_view>& crop_names() {
 
 struct Field {
   std::string_view key;
+  std::string_view meaning;  // one line, for people
+  std::string values;        // what may be written, likewise
   std::function<void(Recipe&, std::string_view)> set;
   std::function<std::string(const Recipe&)> get;
 };
 
+template <class T>
+std::string values_of() {
+  if constexpr (std::is_same_v<T, bool>) return "on, off";
+  if constexpr (std::is_same_v<T, Crop>) return "none, resized, pad";
+  return std::is_integral_v<T> ? "N" : "X";
+}
+
 // `member` picks the field out of a recipe; its type decides how it is written.
 template <class Member>
-Field field(std::string_view key, Member member) {
+Field field(std::string_view key, std::string_view meaning, Member member) {
   using T = std::remove_reference_t<decltype(member(std::declval<Recipe&>()))>;
-  return {key,
+  return {key, meaning, values_of<T>(),
           [=](Recipe& recipe, std::string_view text) {
             T& value = member(recipe);
             if constexpr (std::is_same_v<T, bool>) {
@@ -103,56 +126,59 @@ Field field(std::string_view key, Member member) {
           }};
 }
 
-#define SOFT_FIELD(name) \
-  field(                 \
-      #name, [](Recipe & r) -> auto& { return r.name; })
-#define SOFT_AUGMENT(name) \
-  field(                   \
-      #name, [](Recipe & r) -> auto& { return r.augmentation.name; })
+#define SOFT_FIELD(name, meaning) \
+  field(                          \
+      #name, meaning, [](Recipe & r) -> auto& { return r.name; })
+#define SOFT_AUGMENT(name, meaning) \
+  field(                            \
+      #name, meaning, [](Recipe & r) -> auto& { return r.augmentation.name; })
 
 const std::vector<Field>& fields() {
-  static const std::vector<Field> table{SOFT_FIELD(epochs),
-                                        SOFT_FIELD(batch),
-                                        SOFT_FIELD(accumulate),
-                                        SOFT_FIELD(seed),
-                                        SOFT_FIELD(lr),
-                                        SOFT_FIELD(lr_base),
-                                        SOFT_FIELD(min_lr),
-                                        SOFT_FIELD(warmup_lr),
-                                        SOFT_FIELD(warmup_epochs),
-                                        SOFT_FIELD(per_step),
-                                        SOFT_FIELD(weight_decay),
-                                        SOFT_FIELD(decay_all),
-                                        SOFT_FIELD(beta1),
-                                        SOFT_FIELD(beta2),
-                                        SOFT_FIELD(eps),
-                                        SOFT_FIELD(clip),
-                                        SOFT_FIELD(drop_path),
-                                        SOFT_FIELD(stochastic_depth),
-                                        SOFT_FIELD(ema),
-                                        SOFT_FIELD(ema_decay),
-                                        SOFT_FIELD(ema_warmup),
-                                        SOFT_FIELD(eval_crop),
-                                        SOFT_AUGMENT(crop),
-                                        SOFT_AUGMENT(min_scale),
-                                        SOFT_AUGMENT(max_scale),
-                                        SOFT_AUGMENT(min_ratio),
-                                        SOFT_AUGMENT(max_ratio),
-                                        SOFT_AUGMENT(pad),
-                                        SOFT_AUGMENT(flip),
-                                        SOFT_AUGMENT(operations),
-                                        SOFT_AUGMENT(operation_probability),
-                                        SOFT_AUGMENT(level),
-                                        SOFT_AUGMENT(level_spread),
-                                        SOFT_AUGMENT(mixup),
-                                        SOFT_AUGMENT(cutmix),
-                                        SOFT_AUGMENT(cutmix_chance),
-                                        SOFT_AUGMENT(mix_probability),
-                                        SOFT_AUGMENT(erasing),
-                                        SOFT_AUGMENT(min_erased),
-                                        SOFT_AUGMENT(max_erased),
-                                        SOFT_AUGMENT(erased_aspect),
-                                        SOFT_AUGMENT(smoothing)};
+  static const std::vector<Field> table{
+      SOFT_FIELD(epochs, "passes over the training pictures"),
+      SOFT_FIELD(batch, "pictures whose gradients are computed together"),
+      SOFT_FIELD(accumulate, "batches whose gradients make one step"),
+      SOFT_FIELD(seed, "of everything random"),
+      SOFT_FIELD(lr, "peak learning rate; 0: lr_base * batch * accumulate / 1024"),
+      SOFT_FIELD(lr_base, "peak learning rate of a batch of 1024"),
+      SOFT_FIELD(min_lr, "where the cosine ends; not scaled with the batch"),
+      SOFT_FIELD(warmup_lr, "where the warm-up begins; not scaled with the batch"),
+      SOFT_FIELD(warmup_epochs, "epochs in which the rate grows to its peak"),
+      SOFT_FIELD(per_step, "on: the rate changes every step; off: every epoch"),
+      SOFT_FIELD(layer_decay, "each layer below the head learns this much slower"),
+      SOFT_FIELD(weight_decay, "decoupled, times the learning rate"),
+      SOFT_FIELD(decay_all, "off: none on 1-D tensors, biases, the class token"),
+      SOFT_FIELD(beta1, "AdamW: memory of the mean gradient"),
+      SOFT_FIELD(beta2, "AdamW: memory of the squared gradient"),
+      SOFT_FIELD(eps, "AdamW: added to the root of the squares"),
+      SOFT_FIELD(clip, "largest L2 norm of all gradients; 0: off"),
+      SOFT_FIELD(drop_path, "chance to skip the last layer; 0 at the first"),
+      SOFT_FIELD(stochastic_depth, "drop whole samples in SOFT layers, too"),
+      SOFT_FIELD(ema, "evaluate and save an average of the weights"),
+      SOFT_FIELD(ema_decay, "what the average keeps at each step"),
+      SOFT_FIELD(ema_warmup, "a quicker average at first; short runs need it"),
+      SOFT_FIELD(eval_crop, "evaluation: side of the crop over the short side"),
+      SOFT_AUGMENT(crop, "none, resized (a random window) or pad (a shift)"),
+      SOFT_AUGMENT(min_scale, "crop=resized: smallest area of the window"),
+      SOFT_AUGMENT(max_scale, "crop=resized: largest area of the window"),
+      SOFT_AUGMENT(min_ratio, "crop=resized: narrowest window, width to height"),
+      SOFT_AUGMENT(max_ratio, "crop=resized: widest window, width to height"),
+      SOFT_AUGMENT(pad, "crop=pad: shift by up to so many pixels"),
+      SOFT_AUGMENT(flip, "chance of mirroring, where the set allows it"),
+      SOFT_AUGMENT(operations, "RandAugment: operations a picture; 0: off"),
+      SOFT_AUGMENT(operation_probability, "RandAugment: chance of each operation"),
+      SOFT_AUGMENT(level, "RandAugment: mean strength, 0 to 10"),
+      SOFT_AUGMENT(level_spread, "RandAugment: spread of the strength"),
+      SOFT_AUGMENT(mixup, "Beta(x, x) of blending two pictures; 0: never"),
+      SOFT_AUGMENT(cutmix, "Beta(x, x) of pasting a part of another; 0: never"),
+      SOFT_AUGMENT(cutmix_chance, "of cutmix, where mixup is on as well"),
+      SOFT_AUGMENT(mix_probability, "chance that a batch is mixed at all"),
+      SOFT_AUGMENT(erasing, "chance of noise in a window of the picture"),
+      SOFT_AUGMENT(min_erased, "erasing: smallest area of the window"),
+      SOFT_AUGMENT(max_erased, "erasing: largest area of the window"),
+      SOFT_AUGMENT(erased_aspect, "erasing: height to width from this to its inverse"),
+      SOFT_AUGMENT(smoothing, "part of the target spread over all classes"),
+  };
   return table;
 }
 
@@ -161,7 +187,7 @@ const std::vector<Field>& fields() {
 
 }  // namespace
 
-std::vector<std::string_view> preset_names() { return {"released", "paper", "small"}; }
+std::vector<std::string_view> preset_names() { return {"released", "paper", "small", "finetune"}; }
 
 Recipe preset_recipe(std::string_view name, const ModelSpec& spec) {
   Recipe recipe;
@@ -169,8 +195,19 @@ Recipe preset_recipe(std::string_view name, const ModelSpec& spec) {
   const size_t which = parse_name("recipe", name, preset_names());
   if (which == 1) recipe = paper_recipe(recipe);
   if (which == 2) recipe = small_recipe(recipe);
+  if (which == 3) recipe = finetune_recipe(recipe);
   recipe.preset = name;
   return recipe;
+}
+
+int64_t steps_of(const Recipe& recipe, int64_t pictures) {
+  return recipe.epochs * (pictures / recipe.batch / recipe.accumulate);
+}
+
+std::vector<FieldHelp> recipe_field_help() {
+  std::vector<FieldHelp> help;
+  for (const Field& entry : fields()) help.push_back({entry.key, entry.values, entry.meaning});
+  return help;
 }
 
 std::vector<std::string_view> recipe_field_names() {
@@ -188,7 +225,8 @@ void set_recipe_field(Recipe& recipe, std::string_view key, std::string_view val
   for (const Field& entry : fields()) {
     if (entry.key == key) return entry.set(recipe, value);
   }
-  fail_usage("unknown recipe setting '{}'{}", key, hint(key, recipe_field_names()));
+  fail_usage("unknown recipe setting '{}'{}; `soft train --list-settings` lists all of them", key,
+             hint(key, recipe_field_names()));
 }
 
 Json to_json(const Recipe& recipe) {
@@ -227,6 +265,9 @@ void validate(const Recipe& recipe) {
   check_not_negative("warmup_epochs", recipe.warmup_epochs);
   check_not_negative("weight_decay", recipe.weight_decay);
   check_not_negative("clip", recipe.clip);
+  if (!(recipe.layer_decay > 0 && recipe.layer_decay <= 1)) {
+    fail_usage("layer_decay={} must lie in (0, 1]", recipe.layer_decay);
+  }
   check_below_one("beta1", recipe.beta1);
   check_below_one("beta2", recipe.beta2);
   check_below_one("drop_path", recipe.drop_path);

@@ -29,21 +29,18 @@ EpochRow row_from_json(const Json& json) {
   row.lr = json.at("lr");
   row.images_per_second = json.at("images_per_second");
   row.seconds = json.at("seconds");
+  row.top1_weights = json.value("top1_weights", row.top1);
+  if (json.contains("top1_ema") && !json["top1_ema"].is_null()) row.top1_ema = json["top1_ema"];
   return row;
 }
 
 Json to_json(const Position& position) {
   Json rows = Json::array();
   for (const EpochRow& row : position.rows) rows.push_back(soft::to_json(row));
-  return {{"epoch", position.epoch},
-          {"batch", position.batch},
-          {"batches", position.batches},
-          {"step", position.step},
-          {"loss_sum", position.loss_sum},
-          {"loss_weight", position.loss_weight},
-          {"seconds", position.seconds},
-          {"best_top1", position.best_top1},
-          {"rows", rows}};
+  return {{"epoch", position.epoch},       {"batch", position.batch},
+          {"batches", position.batches},   {"step", position.step},
+          {"loss_sum", position.loss_sum}, {"loss_weight", position.loss_weight},
+          {"seconds", position.seconds},   {"rows", rows}};
 }
 
 Position position_from_json(const Json& json) {
@@ -55,7 +52,6 @@ Position position_from_json(const Json& json) {
   position.loss_sum = json.at("loss_sum");
   position.loss_weight = json.at("loss_weight");
   position.seconds = json.value("seconds", 0.0);
-  position.best_top1 = json.at("best_top1");
   for (const Json& row : json.at("rows")) position.rows.push_back(row_from_json(row));
   return position;
 }

@@ -21,8 +21,7 @@ struct Position {
   int64_t step = 0;                      // optimizer steps so far
   double loss_sum = 0, loss_weight = 0;  // of the epoch under way
   double seconds = 0;                    // spent on it, in this and earlier processes
-  double best_top1 = -1;
-  std::vector<EpochRow> rows;  // finished epochs
+  std::vector<EpochRow> rows;            // finished epochs
 };
 
 using NamedTensors = std::map<std::string, torch::Tensor>;

@@ -9,8 +9,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "model/checkpoint.h"
+#include "train/choose.h"
 #include "train/init.h"
 #include "train/loss.h"
+#include "train/run_folder.h"
 
 namespace soft {
 namespace {
@@ -44,6 +46,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+struct Stopped : std::exception {};  // asked to leave in the middle of an evaluation
+
 std::string first_non_finite(Classifier& model) {
   for (const auto& item : model.named_parameters()) {
     const Tensor& gradient = item.value().grad();
@@ -70,6 +74,9 @@ Trainer::Trainer(Plan plan, const TrainRequest& request, TrainEvents events, Red
   torch::manual_seed(recipe.seed);
   model_ = std::make_shared<Classifier>(plan_.run.spec);
   std::optional<State> state;
+  if (request_.resume && !request_.dry_run) {
+    lock_ = std::make_unique<RunLock>(request_.out, [this](const auto& text) { notice(text); });
+  }
   if (request_.resume) state = states_.load();
   if (!state) start_weights();
   model_->set_drop_path(recipe.drop_path, recipe.stochastic_depth);
@@ -86,7 +93,8 @@ Trainer::Trainer(Plan plan, const TrainRequest& request, TrainEvents events, Red
 
 void Trainer::start_weights() {
   if (request_.resume) {
-    notice("no usable state in '" + request_.out + "'; starting from the beginning");
+    check_nothing_to_lose(request_.out);
+    notice("no state in '" + request_.out + "' yet; starting from the beginning");
   }
   if (plan_.run.init.empty()) return;
   for (const std::string& note : initialise_from(*model_, read_weights(plan_.run.init)))
@@ -95,16 +103,13 @@ void Trainer::start_weights() {
 
 // The average is what is evaluated and saved. On a short run a slow one is still the random start.
 void Trainer::warn_of_slow_average() const {
-  const Recipe& recipe = plan_.run.recipe;
-  if (!recipe.ema || recipe.ema_warmup) return;
-  const auto steps = static_cast<double>(recipe.epochs * train_loader_.batches()) /
-                     static_cast<double>(recipe.accumulate);
-  const double rest = std::pow(recipe.ema_decay, steps);
-  if (rest < 0.1) return;
+  const int64_t steps = steps_of(plan_.run.recipe, plan_.train.size());
+  const double left = first_weights_left(plan_.run.recipe, steps);
+  if (left < 0.1) return;
   notice(
-      fmt::format("after the last of {:.0f} steps {:.0f} % of the first weights will still be in "
-                  "the EMA, which is evaluated and saved; add --set ema_warmup=on, or ema=off",
-                  steps, 100 * rest));
+      fmt::format("after the last of {} steps {:.0f} % of the first weights will still be in the "
+                  "EMA, which is evaluated and saved; --set ema_warmup=on avoids it",
+                  steps, 100 * left));
 }
 
 TrainOutcome Trainer::run() {
@@ -117,15 +122,26 @@ TrainOutcome Trainer::run() {
                        schedule_.peak, recipe.min_lr));
   }
   warn_of_slow_average();
-  make_folder(request_.out);
+  enter_folder();
   remove_leftovers(request_.out);
   remove_leftovers(request_.out + "/state");
   write_atomically(request_.out + "/recipe.json",
                    [&](std::ostream& out) { out << to_json(plan_.run).dump(2) << "\n"; });
   last_save_ = Clock::now();
+  catch_up();
   while (at_.epoch < recipe.epochs && !outcome.interrupted) outcome.interrupted = !train_epoch();
   outcome.rows = at_.rows;
   return outcome;
+}
+
+// A resumed run has its lock already, taken before it read its state.
+void Trainer::enter_folder() {
+  make_folder(request_.out);
+  if (lock_) return;
+  lock_ = std::make_unique<RunLock>(request_.out, [this](const auto& text) { notice(text); });
+  if (!request_.restart) return check_unused(request_.out);  // another may have begun meanwhile
+  const std::string place = set_aside(request_.out);
+  if (!place.empty()) notice("what was in '" + request_.out + "' is now in '" + place + "'");
 }
 
 bool Trainer::train_epoch() {
@@ -137,15 +153,14 @@ bool Trainer::train_epoch() {
     train_batch(*batch);
     at_.seconds += seconds_since(std::exchange(before, Clock::now()));
     report_step();
-    const bool stop = events_.should_stop && events_.should_stop();
+    const bool stop = asked_to_stop();
     const bool due = seconds_since(last_save_) > 60 * request_.save_minutes ||
                      (request_.save_steps > 0 && at_.step % request_.save_steps == 0);
     const bool between_steps = at_.batch % plan_.run.recipe.accumulate == 0;
     if (between_steps && (stop || due)) save_state();
     if (between_steps && stop) return false;
   }
-  finish_epoch();
-  return true;
+  return finish_epoch();
 }
 
 void Trainer::train_batch(const Batch& batch) {
@@ -205,15 +220,23 @@ void Trainer::report_step() {
   events_.step(report);
 }
 
-void Trainer::finish_epoch() {
+bool Trainer::finish_epoch() {
   EpochRow row;
   row.epoch = at_.epoch + 1;
   row.lr = learning_rate(plan_.run.recipe, schedule_, at_.epoch, 1);
   row.train_loss = at_.loss_sum / at_.loss_weight;
   row.seconds = at_.seconds;
   row.images_per_second = at_.loss_weight / at_.seconds;
-  const Evaluation evaluation = validate_model();
+  Evaluation evaluation;
+  try {
+    evaluation = evaluate_with(val_loader_, evaluated());
+    row.top1_weights = average_ ? evaluate_with(val_loader_, *model_).top1 : evaluation.top1;
+  } catch (const Stopped&) {
+    save_state();  // all steps of the epoch are made; a resumed run evaluates again
+    return false;
+  }
   check_finite("validation loss", evaluation.loss, row.lr);
+  if (average_) row.top1_ema = evaluation.top1;
   row.val_loss = evaluation.loss;
   row.top1 = evaluation.top1;
   row.top5 = evaluation.top5;
@@ -228,23 +251,23 @@ void Trainer::finish_epoch() {
   ++at_.epoch;
   at_.batch = 0;
   at_.loss_sum = at_.loss_weight = at_.seconds = 0;
-  save_weights(row);
   save_state();
-  write_log();
+  save_epoch();
   if (events_.epoch) events_.epoch(row);
+  return true;
 }
 
 Classifier& Trainer::evaluated() { return average_ ? *average_ : *model_; }
 
-Evaluation Trainer::validate_model() {
-  Classifier& model = evaluated();
+Evaluation Trainer::evaluate_with(Loader& loader, Classifier& model) const {
   model.eval();
   const auto logits = [&](const Batch& batch) {
+    if (asked_to_stop()) throw Stopped();
     const torch::NoGradGuard no_grad;
     const Tensor output = model.forward(pixels_of(batch)).contiguous();
     return std::vector<float>(output.data_ptr<float>(), output.data_ptr<float>() + output.numel());
   };
-  return evaluate(val_loader_, logits);
+  return evaluate(loader, logits);
 }
 
 void Trainer::notice(const std::string& text) const {

@@ -1,4 +1,5 @@
 // What a run leaves in its folder: states to continue from, weights and the log.
+#include <algorithm>
 #include <ostream>
 
 #include "attention/torch.h"
@@ -32,6 +33,7 @@ void Trainer::restore(const State& state) {
     restore_into("square." + slot.name, slot.square);
   }
   at_ = state.position;
+  epoch_was_whole_ = at_.batch == 0;
   optimizer_->set_steps(at_.step);
   at::Generator generator = at::detail::getDefaultCPUGenerator();
   generator.set_state(state.tensors.at("generator"));
@@ -44,6 +46,7 @@ void Trainer::restore(const State& state) {
 }
 
 void Trainer::save_state() {
+  lock_->check();
   State state;
   state.position = at_;
   state.position.batches = train_loader_.batches();
@@ -60,6 +63,21 @@ void Trainer::save_state() {
   last_save_ = Clock::now();
 }
 
+// The state is written before them, and they follow from it: so they agree however a process ends.
+void Trainer::save_epoch() {
+  lock_->check();
+  save_weights(at_.rows.back());
+  write_log();
+}
+
+// A process killed between its state and the other files left these behind. Only the state at the
+// end of an epoch has the weights of its last row; inside the next one they were written before.
+void Trainer::catch_up() {
+  if (at_.rows.empty()) return;
+  if (epoch_was_whole_) save_epoch();
+  write_log();
+}
+
 void Trainer::save_weights(const EpochRow& row) {
   Card card = plan_.card;
   card.extra = {{"data", plan_.run.data}, {"recipe", to_json(plan_.run.recipe)},
@@ -67,18 +85,20 @@ void Trainer::save_weights(const EpochRow& row) {
                 {"top5", row.top5},       {"ema", plan_.run.recipe.ema}};
   const auto tensors = weights_of(evaluated());
   write_safetensors(request_.out + "/last.safetensors", tensors, metadata_of(card));
-  if (row.top1 <= at_.best_top1) return;
-  at_.best_top1 = row.top1;
-  write_safetensors(request_.out + "/best.safetensors", tensors, metadata_of(card));
+  const bool best = std::none_of(at_.rows.begin(), at_.rows.end() - 1,
+                                 [&](const EpochRow& earlier) { return earlier.top1 >= row.top1; });
+  if (best) write_safetensors(request_.out + "/best.safetensors", tensors, metadata_of(card));
 }
 
 void Trainer::write_log() const {
   write_atomically(request_.out + "/log.csv", [&](std::ostream& out) {
-    out << "epoch,train_loss,val_loss,top1,top5,lr,images_per_second,seconds\n";
+    out << "epoch,train_loss,val_loss,top1,top5,lr,images_per_second,seconds,top1_weights,top1_"
+           "ema\n";
     for (const EpochRow& row : at_.rows) {
-      out << fmt::format("{},{:.6f},{:.6f},{:.4f},{:.4f},{:.6e},{:.2f},{:.2f}\n", row.epoch,
-                         row.train_loss, row.val_loss, row.top1, row.top5, row.lr,
-                         row.images_per_second, row.seconds);
+      out << fmt::format("{},{:.6f},{:.6f},{:.4f},{:.4f},{:.6e},{:.2f},{:.2f},{:.4f},{}\n",
+                         row.epoch, row.train_loss, row.val_loss, row.top1, row.top5, row.lr,
+                         row.images_per_second, row.seconds, row.top1_weights,
+                         row.top1_ema < 0 ? "" : fmt::format("{:.4f}", row.top1_ema));
     }
   });
 }

@@ -129,13 +129,13 @@ Json doctor(int threads) {
 TrainOutcome train(const TrainRequest& request, const TrainEvents& events) {
   keep_freed_memory();
   return guarded(request.threads, [&] {
-    Plan plan = make_plan(resolve(request));
-    if (request.dry_run) return TrainOutcome{describe(plan), {}, false};
-    return Trainer(std::move(plan), request, events).run();
+    if (request.dry_run) return Trainer(make_plan(request), request, {}).measure();
+    return Trainer(make_plan(request), request, events).run();
   });
 }
 
-constexpr TorchWing kWing{open, doctor, repeated_step, repeated_mix, trace_inverse, train};
+constexpr TorchWing kWing{open,          doctor, repeated_step, repeated_mix,
+                          trace_inverse, train,  list_settings};
 
 }  // namespace
 }  // namespace soft

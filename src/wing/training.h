@@ -16,17 +16,19 @@ struct TrainRequest {
   std::string model;                  // a row of the table
   std::string attention;              // replaces the model's own; empty keeps it
   std::vector<std::string> settings;  // key=value, of the model's spec or of the recipe
-  std::string recipe;                 // a preset, or a stored recipe.json; empty: released
+  std::string recipe;                 // a preset, or a stored recipe.json; empty: by the data
   std::optional<int> epochs;
   std::optional<int64_t> batch;
   std::optional<double> lr;
   std::optional<uint64_t> seed;
   std::optional<int64_t> limit_train, limit_val;  // at most so many pictures
+  std::optional<double> val_fraction;             // of the training pictures, for validation
   std::optional<std::string> init;                // weights to start from
   std::optional<bool> freeze;                     // train the head alone (linear probing)
 
   std::string out;            // folder of the run
   bool resume = false;        // continue the run in `out`
+  bool restart = false;       // begin anew in `out`; what is there is moved aside
   bool allow_change = false;  // resume although the request differs from what is stored
   bool dry_run = false;
   int threads = 0;
@@ -39,9 +41,19 @@ struct EpochRow {
   int64_t epoch = 0;  // counted from 1
   double train_loss = 0, val_loss = 0;
   double top1 = 0, top5 = 0;  // per cent
+  double top1_weights = 0;    // of the weights themselves;
+  double top1_ema = -1;       // of their average; -1: there is none. top1 is that of what is saved
   double lr = 0;              // at the end of the epoch
   double images_per_second = 0;
   double seconds = 0;
+};
+
+// One key of --set.
+struct SettingRow {
+  std::string owner;  // "model" or "recipe"
+  std::string key, value;
+  std::string values;  // what may be written
+  std::string meaning;
 };
 
 struct StepReport {
@@ -69,14 +81,18 @@ struct TrainOutcome {
 };
 
 inline Json to_json(const EpochRow& row) {
-  return {{"epoch", row.epoch},
-          {"train_loss", row.train_loss},
-          {"val_loss", row.val_loss},
-          {"top1", row.top1},
-          {"top5", row.top5},
-          {"lr", row.lr},
-          {"images_per_second", row.images_per_second},
-          {"seconds", row.seconds}};
+  Json json{{"epoch", row.epoch},
+            {"train_loss", row.train_loss},
+            {"val_loss", row.val_loss},
+            {"top1", row.top1},
+            {"top5", row.top5},
+            {"lr", row.lr},
+            {"images_per_second", row.images_per_second},
+            {"seconds", row.seconds},
+            {"top1_weights", row.top1_weights},
+            {"top1_ema", nullptr}};
+  if (row.top1_ema >= 0) json["top1_ema"] = row.top1_ema;
+  return json;
 }
 
 }  // namespace soft

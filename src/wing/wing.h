@@ -90,6 +90,7 @@ struct TorchWing {
   std::function<void()> (*mix)(const TorchMix&);
   std::vector<StageTrace> (*trace)(const TorchTrace&);
   TrainOutcome (*train)(const TrainRequest&, const TrainEvents&);
+  std::vector<SettingRow> (*settings)(const TrainRequest&);
 };
 
 // Whether libsoft_torch.so stands beside the program or where it installs; opens nothing.

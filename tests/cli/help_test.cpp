@@ -34,7 +34,7 @@ std::vector<std::string> examples_of(const std::string& command) {
   const auto lines = lines_of(help);
   std::vector<std::string> examples;
   for (auto line = lines.rbegin(); line != lines.rend() && line->rfind("  soft ", 0) == 0; ++line) {
-    examples.push_back(line->substr(2));
+    examples.insert(examples.begin(), line->substr(2));
   }
   return examples;
 }
@@ -82,6 +82,10 @@ INSTANTIATE_TEST_SUITE_P(Commands, Help,
                          testing::Values("", "models", "info", "doctor", "forward", "convert",
                                          "data", "data list", "data get", "embed", "attend",
                                          "bench", "bench model", "bench roofline"));
+
+#if SOFT_WITH_TORCH
+INSTANTIATE_TEST_SUITE_P(Training, Help, testing::Values("train"));
+#endif
 
 TEST_P(Help, EndsWithExamplesThatWork) {
   const auto examples = examples_of(GetParam());

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <sstream>
 #include <thread>
 
 #include "base/json.h"
@@ -50,6 +51,13 @@ std::vector<std::string> with(std::vector<std::string> arguments,
                               const std::vector<std::string>& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
 }
 
 // Weights, EMA, optimizer and generator of the newest state.
@@ -128,6 +136,43 @@ TEST(Train, SaysWhatItWouldDoAndLeaves) {
   EXPECT_FALSE(fs::exists(folder.path("run")));
 }
 
+TEST(Train, TellsPeopleItsPlanWithTimeAndMemoryInLinesOf80Columns) {
+  const test::TemporaryFolder folder;
+  const auto outcome = run_soft({"train", "--data", "shapes", "--model", "soft-pico", "--epochs",
+                                 "10", "--limit-train", "500", "--limit-val", "40", "--dry-run"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* part :
+       {"500 to train on", "fitted, chosen because", "310 steps", "time ", "memory "}) {
+    EXPECT_THAT(outcome.out, HasSubstr(part));
+  }
+  for (const std::string& line : lines_of(outcome.out)) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(Train, ListsEverySettingWithItsValueAndMeaning) {
+  const auto listed = run_soft(
+      {"train", "--list-settings", "--model", "soft-nano", "--recipe", "small", "--set", "clip=3"});
+  ASSERT_EQ(listed.exit_code, 0) << listed.err;
+  for (const char* part :
+       {"of the model\n", "of the recipe\n", "  clip=3  ", "  ema_decay=0.998 "}) {
+    EXPECT_THAT(listed.out, HasSubstr(part));
+  }
+  for (const std::string& line : lines_of(listed.out)) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(Train, WithoutAFolderWritesToANewOneBelowRuns) {
+  const test::TemporaryFolder folder;
+  std::string line = SOFT_BINARY;
+  for (const std::string& argument : little_run("")) {
+    if (!argument.empty() && argument != "--out") line += " " + argument;
+  }
+  for (const char* made : {"runs/soft-nano-shapes", "runs/soft-nano-shapes-2"}) {
+    const auto trained = test::run_shell(line, folder.path());
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+    EXPECT_THAT(trained.err, HasSubstr(made));
+    EXPECT_TRUE(fs::exists(folder.path(made) + "/best.safetensors"));
+  }
+}
+
 TEST(Train, RefusesWhatItDoesNotKnowBeforeAnythingIsWritten) {
   const test::TemporaryFolder folder;
   const auto refused = [&](const std::vector<std::string>& more, int code, const char* why) {
@@ -137,6 +182,10 @@ TEST(Train, RefusesWhatItDoesNotKnowBeforeAnythingIsWritten) {
     EXPECT_FALSE(fs::exists(folder.path("run"))) << why;
   };
   refused({"--set", "emma=off"}, 2, "did you mean 'ema'");
+  refused({"--set", "warmup=1"}, 2, "'warmup_epochs'");
+  refused({"--set", "warmup=1"}, 2, "`soft train --list-settings` lists all of them");
+  refused({"--recipe", "released", "--batch", "16"}, 2, "--set ema_warmup=on");
+  refused({"--val-fraction", "1"}, 2, "[0, 1)");
   refused({"--recipe", "smal"}, 2, "did you mean 'small'");
   refused({"--data", "folder:" + folder.path("nowhere")}, 1, "nowhere");
   refused({"--batch", "1000"}, 2, "larger than the 64 training pictures");

@@ -1,5 +1,7 @@
 #include "train/init.h"
 
+#include <cmath>
+
 #include "model/checkpoint.h"
 #include "support/tensors.h"
 
@@ -47,6 +49,17 @@ TEST(InitialiseFrom, RefusesWeightsWithTensorsThatTheModelHasNot) {
   Classifier model(little(7));
   EXPECT_THAT(test::error_of([&] { initialise_from(model, weights); }),
               AllOf(HasSubstr("block2.1."), HasSubstr("which this model has not")));
+}
+
+TEST(InitialiseFrom, NamesATensorThatHoldsNoNumbers) {
+  Weights weights = random_weights(little(7), 3);
+  const std::string name = "patch_embed1.proj.1.running_var";
+  std::vector<float> values = to_floats(weights.tensors.at(name));
+  values[1] = std::nanf("");
+  weights.tensors.at(name).type = DType::kF32;
+  weights.tensors.at(name).data = reinterpret_cast<const uint8_t*>(values.data());
+  Classifier model(little(7));
+  EXPECT_THAT(test::error_of([&] { initialise_from(model, weights); }), HasSubstr(name));
 }
 
 TEST(InitialiseFrom, RefusesWeightsThatLackATensor) {

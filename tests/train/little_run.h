@@ -26,7 +26,7 @@ inline TrainRequest little_run(const std::string& folder) {
 }
 
 inline TrainOutcome train(const TrainRequest& request, TrainEvents events = {}) {
-  return Trainer(make_plan(resolve(request)), request, std::move(events)).run();
+  return Trainer(make_plan(request), request, std::move(events)).run();
 }
 
 // What a whole run has to say besides its numbers.
@@ -42,7 +42,8 @@ inline std::vector<std::string> notices_of(const TrainRequest& request) {
 inline TrainOutcome train_until(const TrainRequest& request, int steps) {
   int done = 0;
   TrainEvents events;
-  events.should_stop = [&] { return ++done >= steps; };
+  events.step = [&](const StepReport&) { ++done; };
+  events.should_stop = [&] { return done >= steps; };
   return train(request, events);
 }
 

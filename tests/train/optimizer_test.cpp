@@ -2,6 +2,9 @@
 
 #include <torch/optim/adamw.h>
 
+#include <cmath>
+
+#include "model/classifier.h"
 #include "support/tensors.h"
 #include "train/loss.h"
 
@@ -39,6 +42,43 @@ TEST(AdamW, TakesTheSameStepsAsLibTorch) {
   }
   EXPECT_LT(test::relative_error(ours->weight, theirs->weight), 1e-6);
   EXPECT_LT(test::relative_error(ours->bias, theirs->bias), 1e-6);
+}
+
+TEST(AdamW, LayersLearnTheSlowerTheNearerTheyAreToThePixels) {
+  ModelSpec spec = find_model("soft-nano");
+  set_field(spec, "depths", "1,2,1,2");
+  Classifier model(spec);
+  const auto layers = layers_below_head(model);
+  EXPECT_EQ(layers.at("head.weight"), 0);
+  EXPECT_EQ(layers.at("norm.weight"), 0);
+  EXPECT_EQ(layers.at("block4.1.norm1.weight"), 1);
+  EXPECT_EQ(layers.at("block4.0.norm1.weight"), 2);
+  EXPECT_EQ(layers.at("cls_token"), 2);
+  EXPECT_EQ(layers.at("pos_embed4"), 2);
+  EXPECT_EQ(layers.at("block2.1.att.ff1.weight"), 4);
+  EXPECT_EQ(layers.at("patch_embed2.proj.0.weight"), 5);
+  EXPECT_EQ(layers.at("block1.0.att.ff1.weight"), 6);
+  EXPECT_EQ(layers.at("patch_embed1.proj.0.weight"), 7);
+  Recipe recipe;
+  recipe.layer_decay = 0.5;
+  for (const Slot& slot : AdamW(model, recipe).slots()) {
+    EXPECT_EQ(slot.rate, std::pow(0.5, static_cast<double>(layers.at(slot.name)))) << slot.name;
+  }
+}
+
+// Adam's first step has the size of the rate, whatever the gradient.
+TEST(AdamW, MovesEachParameterByItsOwnRate) {
+  Classifier model(find_model("soft-nano"));
+  Recipe recipe;
+  recipe.layer_decay = 0.5;
+  recipe.weight_decay = 0;
+  AdamW optimizer(model, recipe);
+  const Slot& slot = optimizer.slots().front();
+  ASSERT_LT(slot.rate, 1);
+  const Tensor before = slot.parameter.detach().clone();
+  slot.parameter.mutable_grad() = torch::ones_like(slot.parameter);
+  optimizer.step(1e-2);
+  EXPECT_NEAR((before - slot.parameter).abs().max().item<double>(), 1e-2 * slot.rate, 1e-7);
 }
 
 TEST(AdamW, DecaysMatricesAndPositionsButNotNormsBiasesAndTheClassToken) {

@@ -16,6 +16,23 @@ TEST(Recipe, PresetsSurviveJson) {
   }
 }
 
+TEST(Recipe, EveryFieldHasAMeaningThatFitsALine) {
+  for (const FieldHelp& help : recipe_field_help()) {
+    EXPECT_FALSE(help.meaning.empty()) << help.key;
+    EXPECT_LE(help.meaning.size(), 62u) << help.key;
+    EXPECT_FALSE(help.values.empty()) << help.key;
+  }
+}
+
+TEST(Recipe, CountsStepsWithoutTheIncompleteBatch) {
+  Recipe recipe;
+  recipe.epochs = 3;
+  recipe.batch = 10;
+  EXPECT_EQ(steps_of(recipe, 59), 15);
+  recipe.accumulate = 2;
+  EXPECT_EQ(steps_of(recipe, 59), 6);
+}
+
 TEST(Recipe, OfThePaperSwitchesOffWhatThePaperDoesNotState) {
   const Recipe recipe = preset_recipe("paper", find_model("soft-tiny"));
   EXPECT_EQ(recipe.clip, 0);

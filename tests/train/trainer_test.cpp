@@ -1,6 +1,7 @@
 #include "train/trainer.h"
 
 #include <filesystem>
+#include <map>
 
 #include "base/error.h"
 #include "train/little_run.h"
@@ -142,6 +143,124 @@ TEST_F(TrainerTest, StopsOnlyBetweenTheStepsOfAccumulatedBatches) {
   EXPECT_EQ(fingerprint(folder_.path("cut")), fingerprint(folder_.path("whole")));
 }
 
+// As if killed between the last state and the files that follow from it.
+TEST_F(TrainerTest, ResumingAFinishedRunMakesLogAndWeightsAgreeWithItsState) {
+  const std::string folder = folder_.path("run");
+  train(little_run(folder));
+  std::map<std::string, std::string> whole;
+  for (const char* file : {"/last.safetensors", "/best.safetensors", "/log.csv"}) {
+    whole[file] = test::read_file(folder + file);
+  }
+  const Card card = card_of(read_weights(folder + "/best.safetensors"));
+  const bool best_is_last = card.extra["epoch"] == 2;
+  const std::string& log = whole["/log.csv"];
+  test::write_file(folder + "/log.csv", log.substr(0, log.rfind("\n2,") + 1));
+  test::write_file(folder + "/last.safetensors", "");
+  if (best_is_last) fs::remove(folder + "/best.safetensors");
+  EXPECT_EQ(resume(folder).rows.size(), 2);
+  for (const auto& [file, bytes] : whole) EXPECT_EQ(test::read_file(folder + file), bytes) << file;
+}
+
+TEST_F(TrainerTest, AStopInTheMiddleOfAnEvaluationLosesNoStep) {
+  train(little_run(folder_.path("whole")));
+  int asked = 0;  // after each of the four steps, then before each batch that is evaluated
+  TrainEvents events;
+  events.should_stop = [&] { return ++asked >= 5; };
+  EXPECT_TRUE(train(little_run(folder_.path("cut")), events).interrupted);
+  const Position at = StateFolder(folder_.path("cut/state")).load()->position;
+  EXPECT_EQ(at.step, 4);
+  EXPECT_EQ(at.batch, 4);
+  EXPECT_TRUE(at.rows.empty());
+  resume(folder_.path("cut"));
+  EXPECT_EQ(fingerprint(folder_.path("cut")), fingerprint(folder_.path("whole")));
+  EXPECT_EQ(test::read_file(folder_.path("cut/best.safetensors")),
+            test::read_file(folder_.path("whole/best.safetensors")));
+}
+
+TEST_F(TrainerTest, RefusesToResumeWhatHasNoStateButSomethingToLose) {
+  const std::string folder = folder_.path("run");
+  train(little_run(folder));
+  const std::string best = test::read_file(folder + "/best.safetensors");
+  const auto refused = [&](const char* what) {
+    EXPECT_THAT(test::error_of([&] { resume(folder); }),
+                testing::AllOf(testing::HasSubstr("no readable state"), testing::HasSubstr(what),
+                               testing::HasSubstr("--restart")));
+    EXPECT_EQ(test::read_file(folder + "/best.safetensors"), best);
+  };
+  for (const auto& entry : fs::directory_iterator(folder + "/state")) {
+    test::write_file(entry.path().string(), "no state");
+  }
+  refused("state");
+  fs::remove_all(folder + "/state");
+  refused("last.safetensors, best.safetensors, log.csv");
+}
+
+TEST_F(TrainerTest, ARunKilledBeforeItsFirstStateBeginsAgain) {
+  const std::string folder = folder_.path("run");
+  train_until(little_run(folder), 1);
+  fs::remove_all(folder + "/state");
+  EXPECT_EQ(resume(folder).rows.size(), 2);
+}
+
+TEST_F(TrainerTest, RefusesAFolderWithTheRestOfARunAndMovesItAsideWhenTold) {
+  const std::string folder = folder_.path("run");
+  for (const char* file : {"best.safetensors", "log.csv", "recipe.json"}) {
+    fs::remove_all(folder);
+    fs::create_directory(folder);
+    test::write_file(folder + "/" + file, "precious");
+    EXPECT_THAT(
+        test::error_of([&] { train(little_run(folder)); }),
+        testing::AllOf(testing::HasSubstr("holds a run already"), testing::HasSubstr(file)));
+    EXPECT_EQ(test::read_file(folder + "/" + file), "precious");
+  }
+  TrainRequest request = little_run(folder);
+  request.restart = true;
+  EXPECT_THAT(notices_of(request), testing::Contains(testing::HasSubstr("before-1")));
+  EXPECT_EQ(test::read_file(folder + "/before-1/recipe.json"), "precious");
+  EXPECT_EQ(read_run_file(folder + "/recipe.json").data, "shapes");
+}
+
+TEST_F(TrainerTest, ARunThatLostItsLockStopsBeforeItWrites) {
+  const std::string folder = folder_.path("run");
+  int done = 0;
+  TrainEvents events;
+  events.step = [&](const StepReport&) {
+    if (++done != 2) return;
+    fs::remove(folder + "/run.lock");
+    test::write_file(folder + "/run.lock", "");
+  };
+  EXPECT_THAT(test::error_of([&] { train(little_run(folder), events); }),
+              testing::HasSubstr("no longer this run's"));
+  EXPECT_EQ(done, 4);  // the first epoch's state would have been written then
+  EXPECT_EQ(StateFolder(folder + "/state").newest(), "");
+  EXPECT_FALSE(fs::exists(folder + "/last.safetensors"));
+}
+
+TEST_F(TrainerTest, RefusesClassesAndPicturesThatChangedSinceTheStart) {
+  const std::string data = folder_.path("pictures"), folder = folder_.path("run");
+  for (const char* name : {"cat", "dog"}) {
+    fs::create_directories(data + "/" + name);
+    for (int i = 0; i < 20; ++i) {
+      fs::copy(SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png",
+               fmt::format("{}/{}/{:02}.png", data, name, i));
+    }
+  }
+  TrainRequest request = little_run(folder);
+  request.data = "folder:" + data;
+  train_until(request, 1);
+  fs::rename(data + "/dog", data + "/ape");
+  EXPECT_THAT(test::error_of([&] { resume(folder); }), testing::HasSubstr("gone 'dog', new 'ape'"));
+  fs::rename(data + "/ape", data + "/dog");
+  fs::create_directory(data + "/emu");
+  fs::copy(data + "/dog/00.png", data + "/emu/00.png");
+  EXPECT_THAT(test::error_of([&] { resume(folder); }), testing::HasSubstr("gone none, new 'emu'"));
+  fs::remove_all(data + "/emu");
+  fs::rename(data + "/dog/00.png", data + "/dog/90.png");
+  EXPECT_THAT(test::error_of([&] { resume(folder); }), testing::HasSubstr("--allow-change"));
+  fs::rename(data + "/dog/90.png", data + "/dog/00.png");
+  EXPECT_EQ(resume(folder).rows.size(), 2);
+}
+
 TEST_F(TrainerTest, RefusesAFolderThatHoldsARun) {
   train_until(little_run(folder_.path("run")), 2);
   const std::string before = fingerprint(folder_.path("run"));
@@ -159,8 +278,66 @@ TEST_F(TrainerTest, RefusesAccumulationOverMoreThanAnEpoch) {
 TEST_F(TrainerTest, SaysWhenTheAverageWillStillBeTheStart) {
   TrainRequest request = little_run(folder_.path("run"));
   request.settings.emplace_back("ema_warmup=off");
+  EXPECT_THAT(test::error_of([&] { train(request); }),
+              testing::HasSubstr("98 % of the first weights"));
+  EXPECT_FALSE(fs::exists(folder_.path("run")));
+  request.settings.emplace_back("ema_decay=0.8");
   EXPECT_THAT(notices_of(request),
-              testing::Contains(testing::HasSubstr("98 % of the first weights")));
+              testing::Contains(testing::HasSubstr("17 % of the first weights")));
+}
+
+TEST_F(TrainerTest, LogsTheAccuraciesOfTheWeightsAndOfTheirAverage) {
+  TrainRequest request = little_run(folder_.path("both"));
+  const EpochRow row = train(request).rows.back();
+  EXPECT_EQ(row.top1, row.top1_ema);
+  const Json json = to_json(row);
+  EXPECT_EQ(json["top1_weights"], row.top1_weights);
+  EXPECT_THAT(test::read_file(folder_.path("both/log.csv")),
+              testing::HasSubstr("seconds,top1_weights,top1_ema\n"));
+  // Without an average the weights are what is evaluated: the same weights, step for step.
+  request.out = folder_.path("alone");
+  request.settings.emplace_back("ema=off");
+  const EpochRow alone = train(request).rows.back();
+  EXPECT_EQ(alone.top1, row.top1_weights);
+  EXPECT_EQ(alone.top1_weights, row.top1_weights);
+  EXPECT_TRUE(to_json(alone)["top1_ema"].is_null());
+}
+
+TEST_F(TrainerTest, ChoosesARecipeThatFitsAndStoresItWithItsData) {
+  TrainRequest request = little_run(folder_.path("run"));
+  request.recipe.clear();
+  request.batch.reset();
+  const Plan plan = make_plan(request);
+  EXPECT_EQ(plan.run.recipe.preset, "fitted");
+  EXPECT_THAT(plan.why, testing::HasSubstr("released"));
+  EXPECT_EQ(plan.run.recipe.batch, 16);
+  EXPECT_EQ(describe(plan)["why"], plan.why);
+  train(request);
+  const RunFile stored = read_run_file(folder_.path("run/recipe.json"));
+  EXPECT_EQ(to_json(stored.recipe), to_json(plan.run.recipe));
+  EXPECT_EQ(stored.classes.size(), 10u);
+  EXPECT_EQ(stored.listing, plan.run.listing);
+}
+
+TEST_F(TrainerTest, HoldsOutAPartOfTheTrainingPicturesAndStoresHowMuch) {
+  TrainRequest request = little_run(folder_.path("run"));
+  request.val_fraction = 0.25;
+  request.limit_val = 0;
+  EXPECT_EQ(make_plan(request).run.val_fraction, 0.25);
+  request.limit_val = 32;
+  train_until(request, 2);
+  EXPECT_EQ(read_run_file(folder_.path("run/recipe.json")).val_fraction, 0.25);
+  EXPECT_EQ(resume(folder_.path("run")).rows.size(), 2);
+}
+
+TEST_F(TrainerTest, MeasuresAFewStepsAndWritesNothing) {
+  TrainRequest request = little_run(folder_.path("run"));
+  request.dry_run = true;
+  const Json plan = Trainer(make_plan(request), request, {}).measure().plan;
+  EXPECT_GT(plan["seconds"], plan["step_seconds"]);
+  EXPECT_EQ(plan["steps_measured"], 3);
+  EXPECT_GT(plan["memory_bytes"], 1'000'000);
+  EXPECT_FALSE(fs::exists(folder_.path("run")));
 }
 
 TEST_F(TrainerTest, WritesNothingWhenTheValidationLossIsNotFinite) {
