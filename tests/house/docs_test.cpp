@@ -21,7 +21,8 @@ INSTANTIATE_TEST_SUITE_P(All, Document,
                          testing::Values("README.md", "CONTRIBUTING.md", "CHANGELOG.md",
                                          "docs/architecture.md", "docs/paper_map.md",
                                          "docs/weights_format.md", "docs/server.md",
-                                         "docs/gallery.md", "docs/numbers.md", "docs/results.md"));
+                                         "docs/gallery.md", "docs/numbers.md", "docs/results.md",
+                                         "docs/training.md"));
 
 TEST_P(Document, NamesOnlyFilesThatExist) {
   const std::string document = text();
