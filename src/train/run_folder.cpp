@@ -14,6 +14,15 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRecipe = "recipe.json";
 
+// A process killed while it wrote its first state leaves a temporary file, which holds nothing.
+bool has_states(const fs::path& folder) {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none)) {
+    if (entry.path().extension() == ".safetensors") return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> run_files(const std::string& folder) {
@@ -24,8 +33,7 @@ std::vector<std::string> run_files(const std::string& folder) {
     if (fs::exists(fs::path(folder) / name, code)) names.emplace_back(name);
     if (code) fail("cannot look into '{}': {}", folder, code.message());
   }
-  const fs::path states = fs::path(folder) / "state";
-  if (fs::is_directory(states, code) && !fs::is_empty(states, code)) names.emplace_back("state");
+  if (has_states(fs::path(folder) / "state")) names.emplace_back("state");
   return names;
 }
 

@@ -199,6 +199,8 @@ TEST_F(TrainerTest, ARunKilledBeforeItsFirstStateBeginsAgain) {
   const std::string folder = folder_.path("run");
   train_until(little_run(folder), 1);
   fs::remove_all(folder + "/state");
+  fs::create_directory(folder + "/state");
+  test::write_file(folder + "/state/.soft-tmp-1", "half of the first state");
   EXPECT_EQ(resume(folder).rows.size(), 2);
 }
 
