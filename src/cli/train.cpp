@@ -75,6 +75,13 @@ void print_row(const EpochRow& row) {
   std::fflush(stdout);
 }
 
+// How much of the whole run is done.
+double share(const StepReport& r) {
+  const double epochs = static_cast<double>(r.epoch - 1) +
+                        static_cast<double>(r.batch) / static_cast<double>(r.batches);
+  return epochs / static_cast<double>(r.epochs);
+}
+
 void draw_curve(const std::string& folder) {
   write_chart(folder + "/curve.svg", curve_of(read_text(folder + "/log.csv")));
 }
@@ -86,7 +93,7 @@ TrainEvents events_of(const Options& options, ProgressLine& progress) {
     log("writing to {}", options.request.out);
     if (!options.json) print_heading();
   };
-  events.step = [&](const StepReport& report) { progress.show(step_text(report)); };
+  events.step = [&](const StepReport& report) { progress.show(step_text(report), share(report)); };
   events.epoch = [&](const EpochRow& row) {
     progress.clear();
     if (!options.json) print_row(row);

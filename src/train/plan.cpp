@@ -135,9 +135,15 @@ void choose(Plan& plan, const TrainRequest& request) {
 
 Plan open_data(RunFile run) {
   Plan plan;
-  const int size = run.spec.image_size;
+  DataRequest request;
+  request.spec = run.data;
+  request.size = run.spec.image_size;
+  request.seed = run.recipe.seed;
+  request.val_fraction = run.val_fraction;
   const auto open = [&](Split split, int64_t limit) {
-    return open_dataset({run.data, split, limit, size, run.recipe.seed, run.val_fraction});
+    request.split = split;
+    request.limit = limit;
+    return open_dataset(request);
   };
   plan.train = open(Split::kTrain, run.limit_train);
   plan.val = open(Split::kValidation, run.limit_val);
