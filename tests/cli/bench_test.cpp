@@ -208,7 +208,10 @@ TEST(BenchMemory, WhatDoesNotFitIsSaidAndNothingLargerIsTried) {
       run_soft_in_little_memory({"bench", "memory", "--attention", "softmax", "--multiple", "1,2",
                                  "--threads", "1", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("784 tokens, step: out of memory"));
+  // Known beforehand, or found out by LibTorch: by how much of the limit its libraries take.
+  EXPECT_THAT(outcome.err, HasSubstr("784 tokens, step: "));
+  EXPECT_THAT(outcome.err,
+              testing::AnyOf(HasSubstr("step: out of memory"), HasSubstr("MB are available")));
   EXPECT_THAT(outcome.err, testing::Not(HasSubstr("1568 tokens, step")));
   const Json rows = Json::parse(outcome.out);
   EXPECT_TRUE(rows[0].at("forward_mb").is_number());

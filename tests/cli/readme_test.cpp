@@ -87,6 +87,11 @@ void furnish(const test::TemporaryFolder& folder) {
   for (const char* inside : {"photos", "runs/fashion", "data/fashion-mnist"}) {
     fs::create_directories(folder.path(inside));
   }
+  for (int i = 0; i < 60; ++i) {
+    const std::string own = folder.path(i % 2 == 0 ? "pets/cat" : "pets/dog");
+    fs::create_directories(own);
+    fs::copy(kRoot + "/data/photos/cat_chelsea.png", own + fmt::format("/{}.png", i));
+  }
   fs::copy(photo, folder.path("photo.jpg"));
   fs::copy(photo, folder.path("photos/photo.jpg"));
   test::write_weights(folder.path("runs/fashion/best.safetensors"), spec);
