@@ -139,5 +139,20 @@ TEST_F(RunFolder, RefusesClassesAndPicturesThatChangedSinceTheStart) {
   EXPECT_EQ(resume(folder).rows.size(), 2);
 }
 
+TEST_F(RunFolder, RefusesAFolderThatHoldsARun) {
+  train_until(little_run(folder_.path("run")), 2);
+  const std::string before = fingerprint(folder_.path("run"));
+  const std::string message = test::error_of([&] { train(little_run(folder_.path("run"))); });
+  EXPECT_THAT(message, testing::HasSubstr("holds a run already; `soft train --resume"));
+  EXPECT_EQ(fingerprint(folder_.path("run")), before);
+}
+
+TEST_F(RunFolder, LeavesNothingBehindWhenTheDataIsMissing) {
+  TrainRequest request = little_run(folder_.path("run"));
+  request.data = "folder:" + folder_.path("nowhere");
+  test::error_of([&] { train(request); });
+  EXPECT_FALSE(fs::exists(folder_.path("run")));
+}
+
 }  // namespace
 }  // namespace soft

@@ -143,14 +143,6 @@ TEST_F(TrainerTest, StopsOnlyBetweenTheStepsOfAccumulatedBatches) {
   EXPECT_EQ(fingerprint(folder_.path("cut")), fingerprint(folder_.path("whole")));
 }
 
-TEST_F(TrainerTest, RefusesAFolderThatHoldsARun) {
-  train_until(little_run(folder_.path("run")), 2);
-  const std::string before = fingerprint(folder_.path("run"));
-  const std::string message = test::error_of([&] { train(little_run(folder_.path("run"))); });
-  EXPECT_THAT(message, testing::HasSubstr("holds a run already; `soft train --resume"));
-  EXPECT_EQ(fingerprint(folder_.path("run")), before);
-}
-
 TEST_F(TrainerTest, RefusesAccumulationOverMoreThanAnEpoch) {
   TrainRequest request = little_run(folder_.path("run"));
   request.settings.emplace_back("accumulate=5");  // of 16 pictures each, out of 64
@@ -295,13 +287,6 @@ TEST_F(TrainerTest, LinearProbingChangesTheHeadAlone) {
     const bool same = to_floats(view) == to_floats(after.tensors.at(name));
     EXPECT_EQ(same, name.rfind("head.", 0) != 0) << name;
   }
-}
-
-TEST_F(TrainerTest, LeavesNothingBehindWhenTheDataIsMissing) {
-  TrainRequest request = little_run(folder_.path("run"));
-  request.data = "folder:" + folder_.path("nowhere");
-  test::error_of([&] { train(request); });
-  EXPECT_FALSE(fs::exists(folder_.path("run")));
 }
 
 }  // namespace
