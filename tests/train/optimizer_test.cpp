@@ -61,7 +61,8 @@ TEST(AdamW, LayersLearnTheSlowerTheNearerTheyAreToThePixels) {
   EXPECT_EQ(layers.at("patch_embed1.proj.0.weight"), 7);
   Recipe recipe;
   recipe.layer_decay = 0.5;
-  for (const Slot& slot : AdamW(model, recipe).slots()) {
+  AdamW optimizer(model, recipe);
+  for (const Slot& slot : optimizer.slots()) {
     EXPECT_EQ(slot.rate, std::pow(0.5, static_cast<double>(layers.at(slot.name)))) << slot.name;
   }
 }
