@@ -48,6 +48,14 @@ std::vector<std::string> class_folders(const fs::path& folder) {
   return names;
 }
 
+// A link to a folder that it is in would lead round and round.
+void check_link(const fs::path& link) {
+  const std::string target = (fs::canonical(link) / "").string();
+  const std::string place = (fs::canonical(link.parent_path()) / "").string();
+  if (place.rfind(target, 0) != 0) return;
+  fail("'{}' is a link to a folder that it is in, '{}'; remove it", link.string(), target);
+}
+
 // Pictures at any depth, by their names inside the folder; what is no picture goes to `skipped`,
 // unless that is null.
 std::vector<std::string> files_below(const fs::path& folder, Skipped* skipped) {
@@ -55,6 +63,7 @@ std::vector<std::string> files_below(const fs::path& folder, Skipped* skipped) {
   std::vector<std::string> names;
   walk(folder, [&] {
     for (const auto& entry : fs::recursive_directory_iterator(folder, kFollow)) {
+      if (entry.is_symlink()) check_link(entry.path());
       if (!entry.is_regular_file()) continue;
       const std::string path = entry.path().string();
       if (skipped != nullptr && !is_picture_file(path)) {

@@ -114,7 +114,15 @@ TEST_F(Folder, EmptyClassesAndEmptyFoldersAreErrors) {
 TEST_F(Folder, AFolderThatLoopsIntoItselfIsAnErrorNotAHang) {
   add("train/a/1.png");
   std::filesystem::create_directory_symlink(folder_.path("train/a"), folder_.path("train/a/loop"));
-  EXPECT_THAT(error(Split::kTrain), testing::HasSubstr("cannot read folder"));
+  EXPECT_THAT(error(Split::kTrain), testing::HasSubstr("/train/a/loop' is a link to a folder"));
+}
+
+TEST_F(Folder, ALinkToAnotherFolderIsFollowed) {
+  add("train/a/1.png");
+  add("elsewhere/2.png");
+  std::filesystem::create_directory_symlink(folder_.path("elsewhere"),
+                                            folder_.path("train/a/more"));
+  EXPECT_EQ(open(Split::kTrain).size(), 2);
 }
 
 TEST_F(Folder, ClassFoldersMayStandInTheFolderItself) {
