@@ -19,7 +19,7 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct AttendOptions {
   ModelOptions model;
   std::vector<std::string> weights;  // none: the model in the box
   std::vector<std::string> queries;  // "X,Y"
@@ -60,7 +60,7 @@ int parse_choice(const char* flag, const std::string& text) {
   return number;
 }
 
-std::vector<AttendRequest> requests_of(const Options& options) {
+std::vector<AttendRequest> requests_of(const AttendOptions& options) {
   AttendRequest request;
   request.stage = options.stage;
   request.layer = parse_choice("--layer", options.layer);
@@ -76,8 +76,8 @@ std::vector<AttendRequest> requests_of(const Options& options) {
 }
 
 // What one model says about each query.
-std::vector<Attended> ask(const Options& options, const std::string& weights, const Image& picture,
-                          const std::vector<AttendRequest>& requests) {
+std::vector<Attended> ask(const AttendOptions& options, const std::string& weights,
+                          const Image& picture, const std::vector<AttendRequest>& requests) {
   ModelOptions chosen = options.model;
   chosen.weights = weights;
   const Runner runner = open_runner(chosen, options.engine);
@@ -97,7 +97,7 @@ std::vector<Attended> ask(const Options& options, const std::string& weights, co
 }
 
 // A list per query, with an entry per model.
-std::vector<std::vector<Attended>> ask_all(const Options& options, const Image& picture) {
+std::vector<std::vector<Attended>> ask_all(const AttendOptions& options, const Image& picture) {
   const std::vector<AttendRequest> requests = requests_of(options);
   std::vector<std::vector<Attended>> answers(requests.size());
   const bool boxed = options.weights.empty();
@@ -130,7 +130,7 @@ void check_picture_file(const std::string& path) {
   check_output(path);
 }
 
-void run(const Options& options) {
+void run(const AttendOptions& options) {
   if (options.out.empty() && !options.json) {
     fail_usage("nothing to make; give --out heat.png, --json or both");
   }
@@ -149,7 +149,7 @@ void run(const Options& options) {
   if (options.json) print_json(json_of(answers));
 }
 
-void add_choice_flags(CLI::App* command, Options& options) {
+void add_choice_flags(CLI::App* command, AttendOptions& options) {
   command
       ->add_option("--query", options.queries,
                    "The pixel of the upright picture whose patch asks; may be repeated")
@@ -167,7 +167,7 @@ void add_choice_flags(CLI::App* command, Options& options) {
       ->type_name("N|all");
 }
 
-void add_picture_flags(CLI::App* command, Options& options) {
+void add_picture_flags(CLI::App* command, AttendOptions& options) {
   command->add_option("image", options.image, "A picture, or - for standard input")
       ->required()
       ->type_name("IMAGE");
@@ -188,7 +188,7 @@ void add_picture_flags(CLI::App* command, Options& options) {
 }  // namespace
 
 void add_attend(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AttendOptions>();
   CLI::App* command = add_command(
       app, {"attend", "Run", "Show where a patch of a picture looks",
             "soft attend --query 160,120 --size 128 --out heat.png photo.png\n"

@@ -36,13 +36,13 @@ std::vector<std::string_view> question_names() {
   return names;
 }
 
-struct Options {
+struct BenchAblationOptions {
   FrameOptions frame;
   std::string vary;
   std::vector<std::string> values;
 };
 
-void run(const Options& options) {
+void run(const BenchAblationOptions& options) {
   const Question& question = questions()[parse_name("vary", options.vary, question_names())];
   const ModelSpec frame = frame_of(options.frame);
   std::vector<Variant> variants;
@@ -58,7 +58,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_bench_ablation(CLI::App& bench) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchAblationOptions>();
   CLI::App* command =
       add_command(bench, {"ablation", "Commands", "SOFT with one setting varied (Tables 4 and 5)",
                           "soft bench ablation --vary landmarks --counts\n"

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kLandmarkSide = 7;  // 49 landmarks at every size, so that only n changes
 
-struct Options {
+struct BenchAttentionOptions {
   std::vector<std::string> attentions{"soft",          "softmax",  "linformer", "performer",
                                       "nystromformer", "reformer", "gaussian"};
   std::vector<int> sides{28, 42, 56, 84, 112};
@@ -26,14 +26,15 @@ struct Options {
   BenchOptions bench;
 };
 
-struct Case {
+struct AttentionCase {
   std::string name;
   TorchMix mix;
   Json megabytes;  // null: did not fit
 };
 
-Case make_case(const std::string& attention, int side, const Options& options) {
-  Case made;
+AttentionCase make_case(const std::string& attention, int side,
+                        const BenchAttentionOptions& options) {
+  AttentionCase made;
   made.name = attention;
   AttentionSpec& spec = made.mix.spec;
   spec.mechanism = parse_enum<Mechanism>("attention", attention);
@@ -47,8 +48,8 @@ Case make_case(const std::string& attention, int side, const Options& options) {
   return made;
 }
 
-std::vector<Case> cases_at(int side, const Options& options) {
-  std::vector<Case> cases;
+std::vector<AttentionCase> cases_at(int side, const BenchAttentionOptions& options) {
+  std::vector<AttentionCase> cases;
   for (const std::string& attention : options.attentions) {
     cases.push_back(make_case(attention, side, options));
     if (!options.compare || attention != "soft") continue;
@@ -60,7 +61,7 @@ std::vector<Case> cases_at(int side, const Options& options) {
 }
 
 // Above what Q, K and V take; a small case goes first, so that LibTorch's own start does not count.
-Json measure_memory(const Case& one) {
+Json measure_memory(const AttentionCase& one) {
   TorchMix small = one.mix;
   small.spec.ratio = 1;
   small.grid = {kLandmarkSide, kLandmarkSide};
@@ -69,16 +70,17 @@ Json measure_memory(const Case& one) {
   return peak_growth(run);
 }
 
-void add_times(std::vector<Json>& rows, const std::vector<Case>& cases, const Options& options) {
+void add_times(std::vector<Json>& rows, const std::vector<AttentionCase>& cases,
+               const BenchAttentionOptions& options) {
   std::vector<Contestant> contestants;
-  for (const Case& one : cases) {
+  for (const AttentionCase& one : cases) {
     if (one.megabytes.is_null()) continue;
     contestants.push_back(
         {fmt::format("{}, {} tokens", one.name, one.mix.grid.size()), torch_wing().mix(one.mix)});
   }
   const std::vector<Timing> timings = measure(contestants, options.bench);
   auto timing = timings.begin();
-  for (const Case& one : cases) {
+  for (const AttentionCase& one : cases) {
     const bool fits = !one.megabytes.is_null();
     const auto time = [&](double seconds) { return fits ? Json(1e3 * seconds) : Json(); };
     rows.push_back({{"attention", one.name},
@@ -131,11 +133,11 @@ Drawing chart_of(const std::vector<Json>& rows) {
   return draw(chart);
 }
 
-void run(const Options& options) {
-  std::vector<std::vector<Case>> by_size;
+void run(const BenchAttentionOptions& options) {
+  std::vector<std::vector<AttentionCase>> by_size;
   for (const int side : options.sides) by_size.push_back(cases_at(side, options));
   for (auto& cases : by_size) {
-    for (Case& one : cases) {
+    for (AttentionCase& one : cases) {
       const auto name = fmt::format("memory of {}, {} tokens", one.name, one.mix.grid.size());
       one.megabytes = peak_megabytes(name, [&] { return measure_memory(one); });
     }
@@ -159,7 +161,7 @@ void check_side(const std::string& text) {
 }  // namespace
 
 void add_bench_attention(CLI::App& bench) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchAttentionOptions>();
   CLI::App* command = add_command(
       bench, {"attention", "Commands", "Time and memory of the mechanisms against tokens",
               "soft bench attention --attention soft,softmax --side 28,56 --repeat 2\n"

@@ -14,9 +14,9 @@
 namespace soft {
 namespace {
 
-constexpr int64_t kRow = 28;  // tokens: 28 x 28p patches are 784p tokens
+constexpr int64_t kSide = 28;  // tokens: 28 x 28p patches are 784p tokens
 
-struct Options {
+struct BenchMemoryOptions {
   std::vector<std::string> attentions{"soft", "softmax", "linformer", "performer", "nystromformer"};
   std::vector<int> multiples{1, 2, 3, 4, 5, 6, 7, 8, 12, 16};
   bool forward_only = false;
@@ -38,7 +38,7 @@ class Column {
 
   Json at(const std::string& name, const ModelSpec& spec, int multiple) {
     if (multiple >= too_many_) return nullptr;
-    const Grid size{kRow * spec.patch, kRow * multiple * spec.patch};
+    const Grid size{kSide * spec.patch, kSide * multiple * spec.patch};
     Json megabytes = measure_(name, spec, size, 1);
     if (megabytes.is_null()) too_many_ = multiple;
     return megabytes;
@@ -49,12 +49,12 @@ class Column {
   int too_many_ = std::numeric_limits<int>::max();
 };
 
-void add_rows(Json& rows, const std::string& attention, const Options& options) {
+void add_rows(Json& rows, const std::string& attention, const BenchMemoryOptions& options) {
   const ModelSpec spec = frame_with(attention);
   Column forward(forward_megabytes);
   Column step(step_megabytes);
   for (const int multiple : options.multiples) {
-    const int64_t tokens = kRow * kRow * multiple;
+    const int64_t tokens = kSide * kSide * multiple;
     const auto name = fmt::format("memory of {}, {} tokens", attention, tokens);
     Json row{{"attention", attention}, {"tokens", tokens}};
     row["forward_mb"] = forward.at(name, spec, multiple);
@@ -63,7 +63,7 @@ void add_rows(Json& rows, const std::string& attention, const Options& options) 
   }
 }
 
-Drawing chart_of(const Json& rows, const Options& options) {
+Drawing chart_of(const Json& rows, const BenchMemoryOptions& options) {
   LineChart chart;
   const char* column = options.forward_only ? "forward_mb" : "step_mb";
   chart.title = options.forward_only
@@ -83,7 +83,7 @@ Drawing chart_of(const Json& rows, const Options& options) {
   return draw(chart);
 }
 
-void run(const Options& options) {
+void run(const BenchMemoryOptions& options) {
   Json rows = Json::array();
   for (const std::string& attention : options.attentions) add_rows(rows, attention, options);
   report(rows, options.bench);
@@ -93,7 +93,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_bench_memory(CLI::App& bench) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchMemoryOptions>();
   CLI::App* command =
       add_command(bench, {"memory", "Commands", "Memory against tokens in a ViT (Figure 1b)",
                           "soft bench memory --attention soft,softmax --multiple 1,2 --forward\n"

@@ -15,7 +15,7 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct BenchModelOptions {
   ModelOptions model;
   std::string engine;
   std::optional<Grid> size;
@@ -24,7 +24,7 @@ struct Options {
   BenchOptions bench;
 };
 
-std::vector<Engine> engines_for(const Options& options, const ModelSpec& spec) {
+std::vector<Engine> engines_for(const BenchModelOptions& options, const ModelSpec& spec) {
   if (!options.compare) return {choose_engine(options.engine, spec)};
   const std::string obstacle = native_obstacle(spec);
   if (obstacle.empty()) return {Engine::kNative, Engine::kTorch, Engine::kTorchPlain};
@@ -80,7 +80,7 @@ void print_ratios(const std::vector<Json>& rows) {
   }
 }
 
-void run(const Options& options) {
+void run(const BenchModelOptions& options) {
   const LoadedModel model = load_bench_model(options.model);
   const ModelSpec& spec = model.card.spec;
   const Grid size = options.size.value_or(Grid{spec.image_size, spec.image_size});
@@ -101,7 +101,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_bench_model(CLI::App& bench) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchModelOptions>();
   CLI::App* command =
       add_command(bench, {"model", "Commands", "Pictures per second of a model",
                           "soft bench model --model soft-nano --batch 1,8\n"

@@ -16,7 +16,7 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct BenchNewtonOptions {
   ModelOptions model;
   std::string data = "shapes";
   int64_t images = 8;
@@ -27,7 +27,7 @@ struct Options {
 // Modes that iterate; `exact` has no steps.
 constexpr Inverse kModes[] = {Inverse::kNewton, Inverse::kNewtonAdaptive, Inverse::kNewtonPaper};
 
-Batch pictures_for(const Options& options, const Card& card) {
+Batch pictures_for(const BenchNewtonOptions& options, const Card& card) {
   DataRequest request;
   request.spec = options.data;
   request.split = Split::kValidation;
@@ -51,7 +51,8 @@ LoadedModel model_of(ModelOptions options) {
   return model;
 }
 
-TorchTrace request_for(const LoadedModel& model, const Batch& batch, const Options& options) {
+TorchTrace request_for(const LoadedModel& model, const Batch& batch,
+                       const BenchNewtonOptions& options) {
   TorchTrace request;
   request.model = {model.weights, model.card.spec, threads(), false};
   request.pixels = batch.pixels;
@@ -91,7 +92,7 @@ Drawing chart_of(const Json& rows, const std::string& model) {
   return draw(chart);
 }
 
-void run(const Options& options) {
+void run(const BenchNewtonOptions& options) {
   const LoadedModel model = model_of(options.model);
   TorchTrace request = request_for(model, pictures_for(options, model.card), options);
   Json rows = Json::array();
@@ -106,7 +107,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_bench_newton(CLI::App& bench) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchNewtonOptions>();
   CLI::App* command = add_command(
       bench, {"newton", "Commands", "Convergence of the inverse, step by step (Figure 4)",
               "soft bench newton --plot newton.svg\n"

@@ -16,7 +16,7 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct BenchRooflineOptions {
   ModelOptions model;
   std::vector<int> batches{1, 8};
   BenchOptions bench;
@@ -37,13 +37,13 @@ struct Roofline {
 };
 
 // The model at one batch size, with its input.
-struct Case {
+struct RooflineCase {
   ModelCase model;
   std::vector<float> pixels;
 };
 
-std::deque<Case> cases_of(const Options& options, const ModelSpec& spec) {
-  std::deque<Case> cases;
+std::deque<RooflineCase> cases_of(const BenchRooflineOptions& options, const ModelSpec& spec) {
+  std::deque<RooflineCase> cases;
   for (int batch : options.batches) {
     ModelCase model{spec, {spec.image_size, spec.image_size}, batch, "native"};
     cases.push_back({model, noise_for(model)});
@@ -80,16 +80,16 @@ LoadedModel native_model(const ModelOptions& options) {
   return model;
 }
 
-void run(const Options& options) {
+void run(const BenchRooflineOptions& options) {
   const LoadedModel loaded = native_model(options.model);
   const Runner runner = open_runner(loaded, Engine::kNative);
-  const std::deque<Case> cases = cases_of(options, loaded.card.spec);
+  const std::deque<RooflineCase> cases = cases_of(options, loaded.card.spec);
   Roofline roofline;
   Triad triad;
   std::vector<Contestant> contestants{{"matmul", [&] { roofline.measure_again(); }},
                                       {"triad", [&] { triad.run(); }}};
   const size_t first = contestants.size();
-  for (const Case& one : cases) {
+  for (const RooflineCase& one : cases) {
     contestants.push_back({one.model.name(), [&runner, &one] {
                              runner.logits(one.pixels.data(), one.model.batch, one.model.size);
                            }});
@@ -105,7 +105,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_bench_roofline(CLI::App& bench) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchRooflineOptions>();
   CLI::App* command = add_command(
       bench, {"roofline", "Commands", "What the machine allows, and the share a model reaches",
               "soft bench roofline --repeat 5\n"

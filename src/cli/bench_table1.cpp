@@ -8,7 +8,7 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct BenchTable1Options {
   FrameOptions frame;
   std::vector<std::string> attentions{"softmax",       "linformer", "performer",
                                       "nystromformer", "soft",      "gaussian"};
@@ -32,7 +32,7 @@ void add_published(Json& row) {
   row["paper_top1"] = known ? Json(found->second.top1) : Json();
 }
 
-void run(const Options& options) {
+void run(const BenchTable1Options& options) {
   const ModelSpec frame = frame_of(options.frame);
   std::vector<Variant> variants;
   for (const std::string& attention : options.attentions) {
@@ -48,7 +48,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_bench_table1(CLI::App& bench) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchTable1Options>();
   CLI::App* command =
       add_command(bench, {"table1", "Commands", "Cost of the mechanisms in one model (Table 1)",
                           "soft bench table1 --counts\n"

@@ -13,14 +13,14 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct BenchTrainOptions {
   ModelOptions model;
   std::vector<int> batches{8};
   bool compare = false;
   BenchOptions bench;
 };
 
-std::function<void()> step_of(const ModelCase& model, bool fused) {
+std::function<void()> training_step(const ModelCase& model, bool fused) {
   TorchStep step;
   step.spec = model.spec;
   step.size = model.size;
@@ -31,13 +31,13 @@ std::function<void()> step_of(const ModelCase& model, bool fused) {
 }
 
 // One row for each way at this batch, measured in turns.
-std::vector<Json> rows_for(ModelCase model, const Options& options) {
+std::vector<Json> rows_for(ModelCase model, const BenchTrainOptions& options) {
   std::vector<std::string> engines{"torch"};
   if (options.compare) engines.emplace_back("torch-plain");
   std::vector<Contestant> contestants;
   for (const std::string& engine : engines) {
     model.engine = engine;
-    contestants.push_back({model.name(), step_of(model, engine == "torch")});
+    contestants.push_back({model.name(), training_step(model, engine == "torch")});
   }
   const std::vector<Timing> timings = measure(contestants, options.bench);
   std::vector<Json> rows;
@@ -51,7 +51,7 @@ std::vector<Json> rows_for(ModelCase model, const Options& options) {
   return rows;
 }
 
-void run(const Options& options) {
+void run(const BenchTrainOptions& options) {
   const ModelSpec spec = load_bench_model(options.model).card.spec;
   Json all = Json::array();
   for (const int batch : options.batches) {
@@ -66,7 +66,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_bench_train(CLI::App& bench) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchTrainOptions>();
   CLI::App* command =
       add_command(bench, {"train", "Commands", "Pictures per second of a training step",
                           "soft bench train --model soft-nano --batch 8 --compare --repeat 2"});

@@ -17,7 +17,7 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct ClassifyOptions {
   ModelOptions model;
   std::vector<std::string> inputs;
   std::string engine;
@@ -75,7 +75,7 @@ void print_answer(const Answer& answer, const Card& card) {
   }
 }
 
-void run(const Options& options) {
+void run(const ClassifyOptions& options) {
   const std::vector<Picture> pictures = find_pictures(options.inputs, options.strict);
   const Runner runner = open_runner(options.model, options.engine);
   check_own_size(runner.card, options.size);
@@ -104,7 +104,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_classify(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClassifyOptions>();
   CLI::App* command =
       add_command(app, {"classify", "Run", "Say what is in a picture",
                         "soft classify photo.jpg\n"

@@ -11,7 +11,7 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct ConvertOptions {
   ModelOptions model;  // model.weights is what is read
   std::string out;
   bool half = false;
@@ -24,7 +24,7 @@ void check_target(const std::string& path) {
   check_output(path);
 }
 
-void run(const Options& options) {
+void run(const ConvertOptions& options) {
   check_target(options.out);
   ChosenModel chosen = choose_model(options.model);
   chosen.card.spec = with_changes(chosen.card.spec, options.model);
@@ -42,7 +42,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_convert(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConvertOptions>();
   CLI::App* command = add_command(
       app, {"convert", "Weights", "Turn a .pth or .safetensors file into one of ours",
             "soft convert checkpoint.pth model.safetensors --half\n"

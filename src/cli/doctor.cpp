@@ -14,7 +14,7 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct DoctorOptions {
   bool json = false;
 };
 
@@ -85,7 +85,7 @@ void print_for_people(const Json& answer) {
   fmt::print("\n{}\n", answer.at("ok").get<bool>() ? "All is well." : "Something is wrong.");
 }
 
-void run(const Options& options) {
+void run(const DoctorOptions& options) {
   const Json answer = examine();
   options.json ? print_json(answer) : print_for_people(answer);
   if (!answer.at("ok")) fail("the doctor found something that is not cured; see its answer");
@@ -94,7 +94,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_doctor(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   CLI::App* command = add_command(
       app,
       {"doctor", "Look around", "The machine, the libraries, and known defects", "soft doctor"});

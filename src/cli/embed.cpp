@@ -17,7 +17,7 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct EmbedOptions {
   ModelOptions model;
   std::vector<std::string> inputs;
   std::string out;
@@ -67,7 +67,7 @@ Json json_of(const Embedding& embedding) {
   return rows;
 }
 
-void run(const Options& options) {
+void run(const EmbedOptions& options) {
   check_output(options.out);
   const std::vector<Picture> pictures = find_pictures(options.inputs, options.strict);
   const Runner runner = open_runner(options.model, options.engine);
@@ -87,7 +87,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_embed(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EmbedOptions>();
   CLI::App* command =
       add_command(app, {"embed", "Run", "Turn pictures into the vectors that the classifier reads",
                         "soft embed --weights model.safetensors --out vectors.npy photo.png\n"

@@ -20,7 +20,7 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct EvalOptions {
   ModelOptions model;
   std::string data;
   std::string engine;
@@ -68,7 +68,7 @@ void compare_names(const Dataset& dataset, const Card& card) {
       ours - names.begin(), printable(*ours), printable(*theirs), dataset.name);
 }
 
-Loader make_loader(const Options& options, const Card& card) {
+Loader make_loader(const EvalOptions& options, const Card& card) {
   DataRequest request;
   request.spec = options.data;
   request.split = split_of(options.split);
@@ -86,19 +86,19 @@ Loader make_loader(const Options& options, const Card& card) {
 }
 
 // Whatever cannot be written is said before the work begins.
-void check_outputs(const Options& options) {
+void check_outputs(const EvalOptions& options) {
   if (!options.predictions.empty()) check_output(options.predictions);
   if (!options.csv.empty()) check_output(options.csv);
   if (!options.plot.empty()) check_chart_file(options.plot);
 }
 
-void check_matrix(const Options& options, const Dataset& dataset) {
+void check_matrix(const EvalOptions& options, const Dataset& dataset) {
   const auto classes = static_cast<size_t>(dataset.class_count());
   if (options.plot.empty() || classes <= kLargestMatrix) return;
   fail("a matrix of {} classes is no picture; --csv FILE writes it as numbers", classes);
 }
 
-void write_files(const Options& options, const Evaluation& result, const Dataset& dataset) {
+void write_files(const EvalOptions& options, const Evaluation& result, const Dataset& dataset) {
   if (!options.predictions.empty()) {
     write_predictions(options.predictions, dataset, result.predictions);
   }
@@ -119,7 +119,7 @@ Evaluation evaluate_with(const Runner& runner, Loader& loader, bool predictions)
   return evaluate(loader, logits, how);
 }
 
-void run(const Options& options) {
+void run(const EvalOptions& options) {
   check_outputs(options);
   Runner runner = open_runner(options.model, options.engine);
   if (!options.crop.empty()) runner.card.crop_fraction = crop_fraction(options.crop);
@@ -132,7 +132,7 @@ void run(const Options& options) {
   print_report(result, loader.dataset(), options.report);
 }
 
-void add_report_flags(CLI::App* command, Options& options) {
+void add_report_flags(CLI::App* command, EvalOptions& options) {
   command->add_flag("--per-class", options.report.per_class,
                     "Precision, recall and F1 of each class, too");
   command->add_flag("--confusion", options.report.confusion,
@@ -146,7 +146,7 @@ void add_report_flags(CLI::App* command, Options& options) {
   add_json_flag(command, options.json);
 }
 
-void add_data_flags(CLI::App* command, Options& options) {
+void add_data_flags(CLI::App* command, EvalOptions& options) {
   command
       ->add_option("--data", options.data,
                    "cifar10[:DIR], mnist, fashion-mnist, idx:DIR, folder:DIR or shapes")
@@ -171,7 +171,7 @@ void add_data_flags(CLI::App* command, Options& options) {
 }  // namespace
 
 void add_eval(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvalOptions>();
   CLI::App* command =
       add_command(app, {"eval", "Run", "Accuracy on a validation set",
                         "soft eval --data cifar10 --confusion --plot confusion.png\n"

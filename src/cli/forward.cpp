@@ -13,7 +13,7 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct ForwardOptions {
   ModelOptions model;
   uint64_t seed = 0;
   std::string input;
@@ -23,7 +23,8 @@ struct Options {
 };
 
 // y.npy, y.1.npy, y.2.npy …
-std::vector<NamedArray> answer(const Runner& runner, const Array& input, const Options& options) {
+std::vector<NamedArray> answer(const Runner& runner, const Array& input,
+                               const ForwardOptions& options) {
   const int64_t count = input.shape[0];
   const Grid size{input.shape[2], input.shape[3]};
   std::vector<NamedArray> outputs;
@@ -39,7 +40,7 @@ std::vector<NamedArray> answer(const Runner& runner, const Array& input, const O
   return outputs;
 }
 
-void run(const Options& options) {
+void run(const ForwardOptions& options) {
   if (options.model.weights.empty() && options.model.model.empty()) {
     fail_usage("--weights or --model is required; see `soft forward --help`");
   }
@@ -58,7 +59,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_forward(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ForwardOptions>();
   CLI::App* command = add_command(
       app, {"forward", "Run", "Run a model on a tensor or a picture and write its logits",
             "soft forward --weights model.safetensors --input batch.npy --output logits.npy\n"

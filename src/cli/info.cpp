@@ -18,7 +18,7 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct InfoOptions {
   std::string subject;       // a model's name or a weights file
   std::optional<Grid> size;  // none: the model's own
   ModelOptions model;
@@ -47,7 +47,7 @@ bool is_file(const std::string& subject) {
          std::filesystem::exists(subject, ignored);
 }
 
-Report report_on(Options options) {
+Report report_on(InfoOptions options) {
   Report report;
   if (is_file(options.subject)) {
     report.file = options.model.weights = options.subject;
@@ -101,11 +101,11 @@ std::string millions(int64_t count) {
   return number < 1e6 ? fmt::format("{:.1f}", number) : fmt::format("{:.3g}", number);
 }
 
-using Row = std::vector<std::string>;
+using StageRow = std::vector<std::string>;
 
-std::vector<Row> stage_rows(const Report& report) {
-  std::vector<Row> rows{{"stage", "grid", "dim", "heads", "depth", "attention", "marks", "params",
-                         "MMACs", "inverse"}};
+std::vector<StageRow> stage_rows(const Report& report) {
+  std::vector<StageRow> rows{{"stage", "grid", "dim", "heads", "depth", "attention", "marks",
+                              "params", "MMACs", "inverse"}};
   const auto text = [](auto number) { return std::to_string(number); };
   for (size_t s = 0; s < report.cost.stages.size(); ++s) {
     const StageSpec& row = report.spec.stages[s];
@@ -124,15 +124,15 @@ std::vector<Row> stage_rows(const Report& report) {
 // Columns as wide as what they hold, so that the table fits into 80; words to the left, numbers to
 // the right.
 void print_stages(const Report& report) {
-  const std::vector<Row> rows = stage_rows(report);
+  const std::vector<StageRow> rows = stage_rows(report);
   std::vector<size_t> widths(rows.front().size());
   size_t total = 0;
   for (size_t i = 0; i < widths.size(); ++i) {
-    for (const Row& row : rows) widths[i] = std::max(widths[i], row[i].size());
+    for (const StageRow& row : rows) widths[i] = std::max(widths[i], row[i].size());
     total += widths[i];
   }
   const char* gap = total + 2 * (widths.size() - 1) <= kColumns ? "  " : " ";
-  for (const Row& row : rows) {
+  for (const StageRow& row : rows) {
     std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
       const bool word = i <= 1 || rows.front()[i] == "attention";
@@ -187,7 +187,7 @@ void print_for_people(const Report& report) {
   print_settings(report.spec);
 }
 
-void run(const Options& options) {
+void run(const InfoOptions& options) {
   const Report report = report_on(options);
   if (options.list && !options.json) return print_setting_list(report.spec);
   options.json ? print_as_json(report) : print_for_people(report);
@@ -196,7 +196,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_info(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoOptions>();
   CLI::App* command =
       add_command(app, {"info", "Look around", "Parameters, MACs and memory, stage by stage",
                         "soft info soft-tiny\n"

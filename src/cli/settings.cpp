@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-std::string name_of(const CLI::Option* option) { return option->get_lnames().front(); }
+std::string key_of(const CLI::Option* option) { return option->get_lnames().front(); }
 
 std::string variable_of(const std::string& prefix, const std::string& name) {
   std::string variable = prefix;
@@ -44,7 +44,7 @@ std::map<std::string, Values> read_ini(const std::string& path) {
 void check_names(const std::map<std::string, Values>& found,
                  const std::vector<FlagSetting>& settings, const std::string& path) {
   std::vector<std::string> names;
-  for (const FlagSetting& setting : settings) names.push_back(name_of(setting.option));
+  for (const FlagSetting& setting : settings) names.push_back(key_of(setting.option));
   for (const auto& [name, values] : found) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     fail_usage("'{}' sets '{}', which does not exist{}; --print-config lists what does", path, name,
@@ -81,7 +81,7 @@ void fill_in(const std::vector<FlagSetting>& settings, const std::string& prefix
   check_names(found, settings, file);
   for (const FlagSetting& setting : settings) {
     if (setting.option->count() > 0) continue;
-    const std::string name = name_of(setting.option), variable = variable_of(prefix, name);
+    const std::string name = key_of(setting.option), variable = variable_of(prefix, name);
     const char* text = std::getenv(variable.c_str());
     const auto line = found.find(name);
     if (text != nullptr && *text != '\0') {
@@ -97,7 +97,7 @@ std::string ini_of(const std::vector<FlagSetting>& settings) {
   for (const FlagSetting& setting : settings) {
     const Values values = setting.values();
     if (values.empty()) continue;
-    text += name_of(setting.option) + "=";
+    text += key_of(setting.option) + "=";
     for (size_t i = 0; i < values.size(); ++i) text += (i == 0 ? "" : " ") + quoted(values[i]);
     text += "\n";
   }

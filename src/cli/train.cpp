@@ -22,7 +22,7 @@
 namespace soft {
 namespace {
 
-struct Options {
+struct TrainOptions {
   TrainRequest request;
   std::string resume;
   bool list_settings = false;
@@ -62,7 +62,8 @@ std::string step_text(const StepReport& r) {
 
 // top-1 is that of the average where there is one, and `weights` that of the weights themselves.
 constexpr const char* kHeading = "{:>5}  {:>10}  {:>8}  {:>6}  {:>7}  {:>6}  {:>8}\n";
-constexpr const char* kRow = "{:>5}  {:>10.4f}  {:>8.4f}  {:>6.2f}  {:>7.2f}  {:>6.2f}  {:>8.0f}\n";
+constexpr const char* kEpochRow =
+    "{:>5}  {:>10.4f}  {:>8.4f}  {:>6.2f}  {:>7.2f}  {:>6.2f}  {:>8.0f}\n";
 
 void print_heading() {
   fmt::print(kHeading, "epoch", "train loss", "val loss", "top-1", "weights", "top-5", "images/s");
@@ -70,8 +71,8 @@ void print_heading() {
 }
 
 void print_row(const EpochRow& row) {
-  fmt::print(kRow, row.epoch, row.train_loss, row.val_loss, row.top1, row.top1_weights, row.top5,
-             row.images_per_second);
+  fmt::print(kEpochRow, row.epoch, row.train_loss, row.val_loss, row.top1, row.top1_weights,
+             row.top5, row.images_per_second);
   std::fflush(stdout);
 }
 
@@ -86,7 +87,7 @@ void draw_curve(const std::string& folder) {
   write_chart(folder + "/curve.svg", curve_of(read_text(folder + "/log.csv")));
 }
 
-TrainEvents events_of(const Options& options, ProgressLine& progress) {
+TrainEvents events_of(const TrainOptions& options, ProgressLine& progress) {
   TrainEvents events;
   events.plan = [&](const Json& plan) {
     for (const std::string& line : plan_lines(plan)) log_line(line);
@@ -127,7 +128,7 @@ std::string free_folder(const TrainRequest& request) {
   return folder;
 }
 
-void choose_folder(Options& options) {
+void choose_folder(TrainOptions& options) {
   TrainRequest& request = options.request;
   if (!options.resume.empty()) {
     if (!request.out.empty() && request.out != options.resume) {
@@ -140,13 +141,13 @@ void choose_folder(Options& options) {
   if (request.out.empty() && !request.dry_run) request.out = free_folder(request);
 }
 
-TrainOutcome train(const Options& options) {
+TrainOutcome train(const TrainOptions& options) {
   ProgressLine progress;
   if (!options.request.dry_run) stop_cleanly_on_signals();
   return torch_wing().train(options.request, events_of(options, progress));
 }
 
-void run(Options options) {
+void run(TrainOptions options) {
   TrainRequest& request = options.request;
   if (options.list_settings) return print_settings(torch_wing().settings(request), options.json);
   choose_folder(options);
@@ -204,6 +205,9 @@ void add_how(CLI::App* command, TrainRequest& request) {
                "val/)",
                "X")
       ->check(finite_number());
+  command->add_flag_callback(
+      "--strict", [&request] { request.strict = true; },
+      "Take every file of a folder for a picture, also one that does not look like one");
   command->add_option("--workers", request.workers, "Threads that prepare batches")
       ->check(CLI::Range(1, 64).description(""));
   command->add_option("--save-minutes", request.save_minutes, "Minutes between saved states")
@@ -217,7 +221,7 @@ void add_how(CLI::App* command, TrainRequest& request) {
 }  // namespace
 
 void add_train(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TrainOptions>();
   CLI::App* command = add_command(
       app, {"train", "Training", "Train a model on pictures",
             "soft train --data shapes --model soft-pico --limit-train 64 --limit-val 64\n"

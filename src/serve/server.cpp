@@ -1,5 +1,6 @@
 #include "serve/server.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <csignal>
 
@@ -16,6 +17,7 @@ using Code = boost::system::error_code;
 
 constexpr std::chrono::milliseconds kGrace{100};
 constexpr std::chrono::milliseconds kAcceptPause{20};
+constexpr std::chrono::minutes kComplaintPause{1};
 
 }  // namespace
 
@@ -103,7 +105,7 @@ void Server::accept(Entrance& entrance) {
   entrance.acceptor.async_wait(Acceptor::wait_read, [this, &entrance](Code code) {
     entrance.accepting = false;
     if (!entrance.acceptor.is_open()) return;
-    const bool full = sessions_.size() >= limits_.connections + limits_.spare_places;
+    const bool full = count(false) >= limits_.connections && count(true) >= limits_.spare_places;
     if (code || (full && !make_room())) return rest(entrance);
     let_in(entrance);
   });
@@ -116,7 +118,8 @@ void Server::let_in(Entrance& entrance) {
     return accept(entrance);
   }
   if (code) {  // out of descriptors, say: the idlest connection's comes back at once
-    if (!std::exchange(starved_, true)) {
+    if (const auto now = Session::Clock::now(); now > silent_until_) {
+      silent_until_ = now + kComplaintPause;
       log("cannot accept connections: {}; {} are open; raise `ulimit -n` or lower "
           "--max-connections",
           code.message(), sessions_.size());
@@ -124,8 +127,7 @@ void Server::let_in(Entrance& entrance) {
     make_room();
     return rest(entrance);
   }
-  starved_ = false;
-  const bool crowded = sessions_.size() >= limits_.connections && !make_room();
+  const bool crowded = count(false) >= limits_.connections && !make_room(false);
   std::make_shared<Session>(std::move(socket), *this, crowded)->start();
   accept(entrance);
 }
@@ -139,10 +141,17 @@ void Server::rest(Entrance& entrance) {
   });
 }
 
-bool Server::make_room() {
+size_t Server::count(bool crowded) const {
+  return static_cast<size_t>(
+      std::count_if(sessions_.begin(), sessions_.end(),
+                    [&](const Session* session) { return session->crowded() == crowded; }));
+}
+
+// Who came for a health check does not go for somebody else's sake: its place is not theirs.
+bool Server::make_room(std::optional<bool> crowded) {
   Session* idlest = nullptr;
   for (Session* session : sessions_) {
-    if (!session->may_go()) continue;
+    if (!session->may_go() || session->crowded() != crowded.value_or(session->crowded())) continue;
     if (idlest == nullptr || session->since() < idlest->since()) idlest = session;
   }
   if (idlest != nullptr) idlest->close();

@@ -7,9 +7,11 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -62,7 +64,9 @@ class Server {
   void accept(Entrance& entrance);  // while there is room for connections
   void let_in(Entrance& entrance);
   void rest(Entrance& entrance);  // before it looks again
-  bool make_room();               // closes the idlest connection
+  size_t count(bool crowded) const;
+  bool make_room(
+      std::optional<bool> crowded = {});  // closes the idlest connection, or one of those
   void await_signal();
   void heard(int signal);
   void enter(Session* session);
@@ -86,12 +90,12 @@ class Server {
   Journal* journal_;
   Handler handler_;
   std::set<Session*> sessions_;
-  uint64_t held_ = 0;     // bytes of bodies being read or answered
+  std::chrono::steady_clock::time_point silent_until_;  // of a lack of descriptors
+  uint64_t held_ = 0;                                   // bytes of bodies being read or answered
   size_t early_ = 0;      // requests being read, answered or written, begun before the signal,
   size_t late_ = 0;       // and after it
   bool leaving_ = false;  // the door is about to be closed,
   bool left_ = false;     // and was
-  bool starved_ = false;  // no descriptors are left
   bool gave_up_ = false;
 };
 

@@ -29,6 +29,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Whether it may be closed to make room for another: it says nothing, or too slowly.
   bool may_go() const;
   Clock::time_point since() const { return since_; }  // the last thing that happened
+  bool crowded() const { return crowded_; }
 
  private:
   using Code = boost::system::error_code;

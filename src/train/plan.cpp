@@ -62,6 +62,7 @@ void apply_to_run(RunFile& run, const TrainRequest& request) {
   run.limit_train = request.limit_train.value_or(run.limit_train);
   run.limit_val = request.limit_val.value_or(run.limit_val);
   run.val_fraction = request.val_fraction.value_or(run.val_fraction);
+  run.strict = request.strict.value_or(run.strict);
   run.init = request.init.value_or(run.init);
   run.freeze = request.freeze.value_or(run.freeze);
 }
@@ -140,6 +141,7 @@ Plan open_data(RunFile run) {
   request.size = run.spec.image_size;
   request.seed = run.recipe.seed;
   request.val_fraction = run.val_fraction;
+  request.strict = run.strict;
   const auto open = [&](Split split, int64_t limit) {
     request.split = split;
     request.limit = limit;

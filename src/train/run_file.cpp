@@ -56,11 +56,17 @@ bool is_run_file(const std::string& recipe) {
 }
 
 Json to_json(const RunFile& run) {
-  return {{"data", run.data},           {"limit_train", run.limit_train},
-          {"limit_val", run.limit_val}, {"val_fraction", run.val_fraction},
-          {"init", run.init},           {"freeze", run.freeze},
-          {"classes", run.classes},     {"listing", run.listing},
-          {"model", to_json(run.spec)}, {"recipe", to_json(run.recipe)}};
+  return {{"data", run.data},
+          {"limit_train", run.limit_train},
+          {"limit_val", run.limit_val},
+          {"val_fraction", run.val_fraction},
+          {"strict", run.strict},
+          {"init", run.init},
+          {"freeze", run.freeze},
+          {"classes", run.classes},
+          {"listing", run.listing},
+          {"model", to_json(run.spec)},
+          {"recipe", to_json(run.recipe)}};
 }
 
 RunFile read_run_file(const std::string& path) {
@@ -71,6 +77,7 @@ RunFile read_run_file(const std::string& path) {
     run.limit_train = json.at("limit_train").get<int64_t>();
     run.limit_val = json.at("limit_val").get<int64_t>();
     run.val_fraction = json.value("val_fraction", 0.0);
+    run.strict = json.value("strict", false);
     run.init = json.at("init").get<std::string>();
     run.freeze = json.at("freeze").get<bool>();
     run.classes = json.value("classes", std::vector<std::string>());

@@ -17,6 +17,7 @@ struct RunFile {
   Recipe recipe;
   int64_t limit_train = 0, limit_val = 0;
   double val_fraction = 0;  // of the training pictures held out; 0: the set has its own
+  bool strict = false;      // folders: every file is a picture
   std::string init;
   bool freeze = false;
   std::vector<std::string> classes;  // as the data had them; none in files of older versions

@@ -23,6 +23,7 @@ struct TrainRequest {
   std::optional<uint64_t> seed;
   std::optional<int64_t> limit_train, limit_val;  // at most so many pictures
   std::optional<double> val_fraction;             // of the training pictures, for validation
+  std::optional<bool> strict;                     // folders: every file is a picture
   std::optional<std::string> init;                // weights to start from
   std::optional<bool> freeze;                     // train the head alone (linear probing)
 

@@ -8,7 +8,7 @@ namespace {
 using test::error_of;
 using testing::HasSubstr;
 
-std::string refusal_of(const std::string& text) {
+std::string json_refusal(const std::string& text) {
   return error_of([&] { parse_json(text, "the header of 'x'", 8); });
 }
 
@@ -18,8 +18,8 @@ TEST(Json, KeepsTheOrderOfKeys) {
 }
 
 TEST(Json, ADuplicateKeyIsRefusedByNameAtAnyDepth) {
-  EXPECT_THAT(refusal_of(R"({"a": 1, "a": 2})"), HasSubstr("key 'a' appears twice"));
-  EXPECT_THAT(refusal_of(R"([{"b": {"c": 1, "c": 1}}])"), HasSubstr("key 'c' appears twice"));
+  EXPECT_THAT(json_refusal(R"({"a": 1, "a": 2})"), HasSubstr("key 'a' appears twice"));
+  EXPECT_THAT(json_refusal(R"([{"b": {"c": 1, "c": 1}}])"), HasSubstr("key 'c' appears twice"));
 }
 
 TEST(Json, TheSameKeyInDifferentObjectsIsFine) {
@@ -31,8 +31,8 @@ TEST(Json, DeepNestingIsRefused) {
     return std::string(depth, '[') + "1" + std::string(depth, ']');
   };
   EXPECT_NO_THROW(parse_json(nested(7), "x", 8));
-  EXPECT_THAT(refusal_of(nested(9)), HasSubstr("deeper than 8"));
-  EXPECT_THAT(refusal_of(nested(1'000'000)), HasSubstr("deeper than 8"));
+  EXPECT_THAT(json_refusal(nested(9)), HasSubstr("deeper than 8"));
+  EXPECT_THAT(json_refusal(nested(1'000'000)), HasSubstr("deeper than 8"));
 }
 
 // What is complete must not be looked at again: with a walk for each of these, the test would take
@@ -46,13 +46,13 @@ TEST(Json, AMillionSmallObjectsAreReadOnce) {
 TEST(Json, MoreValuesThanAnyoneNeedsAreRefused) {
   std::string text = "[[1";
   for (int i = 0; i < 1'000'000; ++i) text += ",1";
-  EXPECT_THAT(refusal_of(text + "]]"), HasSubstr("more than 1000000 values"));
+  EXPECT_THAT(json_refusal(text + "]]"), HasSubstr("more than 1000000 values"));
 }
 
 TEST(Json, AnObjectWithTooManyKeysIsRefused) {
   std::string text = R"({"k":0)";
   for (int i = 0; i < 10'000; ++i) text += ",\"k" + std::to_string(i) + "\":0";
-  EXPECT_THAT(refusal_of(text + "}"), HasSubstr("more than 10000 keys"));
+  EXPECT_THAT(json_refusal(text + "}"), HasSubstr("more than 10000 keys"));
 }
 
 TEST(Json, EveryKindOfValueIsKept) {
@@ -64,7 +64,7 @@ TEST(Json, EveryKindOfValueIsKept) {
 TEST(Json, DamageIsRefusedWithTheNameOfTheSource) {
   for (const char* text :
        {"", "{", "{\"a\":}", "{} trailing", "{\"a\": \"\xff\"}", "nul", "[1,]"}) {
-    EXPECT_THAT(refusal_of(text), HasSubstr("the header of 'x': not valid JSON")) << text;
+    EXPECT_THAT(json_refusal(text), HasSubstr("the header of 'x': not valid JSON")) << text;
   }
 }
 

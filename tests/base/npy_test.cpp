@@ -25,7 +25,7 @@ std::string header(const std::string& type, const std::string& order, const std:
   return "{'descr': " + type + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
 }
 
-std::string refusal_of(const std::string& bytes) {
+std::string npy_refusal(const std::string& bytes) {
   const TemporaryFolder folder;
   test::write_file(folder.path("x.npy"), bytes);
   return error_of([&] { read_npy(folder.path("x.npy")); });
@@ -70,25 +70,26 @@ TEST(Npy, VersionTwoHasALongerLengthField) {
 }
 
 TEST(Npy, OtherTypesAndOrdersAreRefusedWithACure) {
-  EXPECT_THAT(refusal_of(npy(header("'<f8'", "False", "(1,)"), 2)), HasSubstr("astype('float32')"));
-  EXPECT_THAT(refusal_of(npy(header("'>f4'", "False", "(1,)"), 1)), HasSubstr("not float32"));
-  EXPECT_THAT(refusal_of(npy(header("'|O'", "False", "(1,)"), 1)), HasSubstr("not float32"));
-  EXPECT_THAT(refusal_of(npy(header("'a\nb'", "False", "(1,)"), 1)), HasSubstr("'a?b'"));
-  EXPECT_THAT(refusal_of(npy(header("'<f4'", "True", "(2, 2)"), 4)),
+  EXPECT_THAT(npy_refusal(npy(header("'<f8'", "False", "(1,)"), 2)),
+              HasSubstr("astype('float32')"));
+  EXPECT_THAT(npy_refusal(npy(header("'>f4'", "False", "(1,)"), 1)), HasSubstr("not float32"));
+  EXPECT_THAT(npy_refusal(npy(header("'|O'", "False", "(1,)"), 1)), HasSubstr("not float32"));
+  EXPECT_THAT(npy_refusal(npy(header("'a\nb'", "False", "(1,)"), 1)), HasSubstr("'a?b'"));
+  EXPECT_THAT(npy_refusal(npy(header("'<f4'", "True", "(2, 2)"), 4)),
               HasSubstr("ascontiguousarray"));
 }
 
 TEST(Npy, AWrongAmountOfDataIsRefused) {
-  EXPECT_THAT(refusal_of(npy(header("'<f4'", "False", "(2, 3)"), 5)), HasSubstr("truncated"));
-  EXPECT_THAT(refusal_of(npy(header("'<f4'", "False", "(2, 3)"), 7)), HasSubstr("needs 24"));
-  EXPECT_THAT(refusal_of(npy(header("'<f4'", "False", "(2, 3)"), 6) + "x"), HasSubstr("needs 24"));
+  EXPECT_THAT(npy_refusal(npy(header("'<f4'", "False", "(2, 3)"), 5)), HasSubstr("truncated"));
+  EXPECT_THAT(npy_refusal(npy(header("'<f4'", "False", "(2, 3)"), 7)), HasSubstr("needs 24"));
+  EXPECT_THAT(npy_refusal(npy(header("'<f4'", "False", "(2, 3)"), 6) + "x"), HasSubstr("needs 24"));
 }
 
 TEST(Npy, HostileShapesAreRefusedBeforeMemoryIsTaken) {
   for (const char* shape :
        {"(4294967296, 4294967296)", "(9223372036854775807, 9)", "(99999999999999999999,)",
         "(-1, 3)", "(2.5,)", "(1 2)", "(x,)", "'1'", "7", "((1,),)"}) {
-    EXPECT_THAT(refusal_of(npy(header("'<f4'", "False", shape), 1)),
+    EXPECT_THAT(npy_refusal(npy(header("'<f4'", "False", shape), 1)),
                 testing::AnyOf(HasSubstr("truncated"), HasSubstr("bad shape")))
         << shape;
   }
@@ -97,20 +98,20 @@ TEST(Npy, HostileShapesAreRefusedBeforeMemoryIsTaken) {
 TEST(Npy, EveryTruncationIsRefused) {
   const std::string whole = npy(header("'<f4'", "False", "(2, 2)"), 4);
   for (size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_FALSE(refusal_of(whole.substr(0, size)).empty()) << size;
+    EXPECT_FALSE(npy_refusal(whole.substr(0, size)).empty()) << size;
   }
 }
 
 TEST(Npy, DamagedHeadersAreRefused) {
-  EXPECT_THAT(refusal_of("not an array at all"), HasSubstr("not an .npy file"));
-  EXPECT_THAT(refusal_of(npy("{}", 1)), HasSubstr("no 'descr'"));
-  EXPECT_THAT(refusal_of(npy("{'descr': '<f4", 1)), HasSubstr("unfinished"));
-  EXPECT_THAT(refusal_of(npy("{'descr':", 1)), HasSubstr("unfinished"));
-  EXPECT_THAT(refusal_of(npy(header("'<f4'", "False", "(1,)") + std::string(20'000, ' '), 1)),
+  EXPECT_THAT(npy_refusal("not an array at all"), HasSubstr("not an .npy file"));
+  EXPECT_THAT(npy_refusal(npy("{}", 1)), HasSubstr("no 'descr'"));
+  EXPECT_THAT(npy_refusal(npy("{'descr': '<f4", 1)), HasSubstr("unfinished"));
+  EXPECT_THAT(npy_refusal(npy("{'descr':", 1)), HasSubstr("unfinished"));
+  EXPECT_THAT(npy_refusal(npy(header("'<f4'", "False", "(1,)") + std::string(20'000, ' '), 1)),
               HasSubstr("header of"));
   std::string future = npy(header("'<f4'", "False", "(1,)"), 1);
   future[6] = 9;
-  EXPECT_THAT(refusal_of(future), HasSubstr("version 9"));
+  EXPECT_THAT(npy_refusal(future), HasSubstr("version 9"));
 }
 
 TEST(Npy, SeveralArraysAppearTogetherOrNotAtAll) {

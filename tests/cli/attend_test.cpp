@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/json.h"
+#include "cli/photo.h"
 #include "cli/weights_file.h"
 #include "image/codec.h"
 #include "support/support.h"
@@ -12,8 +13,6 @@ namespace {
 
 using test::Outcome;
 using testing::HasSubstr;
-
-const std::string kCat = SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png";  // 451 x 300
 
 using Arguments = std::vector<std::string>;
 

@@ -3,6 +3,7 @@
 
 #include "base/npy.h"
 #include "base/random.h"
+#include "cli/photo.h"
 #include "cli/weights_file.h"
 #include "support/support.h"
 
@@ -13,8 +14,6 @@ using test::Outcome;
 using test::run_soft;
 using test::TemporaryFolder;
 using testing::HasSubstr;
-
-const std::string kCat = SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png";
 
 class Forward : public testing::Test {
  protected:

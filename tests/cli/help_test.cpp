@@ -40,7 +40,7 @@ std::vector<std::string> examples_of(const std::string& command) {
 }
 
 // Commands as a help text lists them: the first word of lines indented by two, before the examples.
-std::vector<std::string> commands_in(const std::string& help) {
+std::vector<std::string> listed_in(const std::string& help) {
   std::vector<std::string> commands;
   bool listed = false;
   for (const std::string& line : lines_of(help)) {
@@ -66,7 +66,7 @@ void expect_narrow(const std::string& command) {
 }
 
 // Whatever the examples name, in one folder: a picture, a tensor, a checkpoint.
-void furnish(const test::TemporaryFolder& folder) {
+void furnish_examples(const test::TemporaryFolder& folder) {
   std::filesystem::create_directory(folder.path("folder"));
   for (const char* photo : {"photo.png", "folder/photo.png"}) {
     std::filesystem::copy(SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png", folder.path(photo));
@@ -91,7 +91,7 @@ TEST_P(Help, EndsWithExamplesThatWork) {
   const auto examples = examples_of(GetParam());
   ASSERT_FALSE(examples.empty());
   const test::TemporaryFolder folder;
-  furnish(folder);
+  furnish_examples(folder);
   for (const std::string& example : examples) {
     const bool needs_torch = example.find("--compare") != std::string::npos;
     const bool needs_network = example.find("data get") != std::string::npos;
@@ -104,12 +104,12 @@ TEST_P(Help, EndsWithExamplesThatWork) {
 
 TEST(HelpText, OfEveryCommandFitsInto80Columns) {
   expect_narrow("");
-  const std::vector<std::string> commands = commands_in(help_of(""));
+  const std::vector<std::string> commands = listed_in(help_of(""));
   EXPECT_THAT(commands, testing::IsSupersetOf({"models", "train", "eval", "serve", "bench"}));
   for (const std::string& command : commands) {
     expect_narrow(command);
     if (command != "bench" && command != "data") continue;
-    const std::vector<std::string> inner = commands_in(help_of(command));
+    const std::vector<std::string> inner = listed_in(help_of(command));
     EXPECT_GE(inner.size(), 3u) << command;
     for (const std::string& name : inner) expect_narrow(command + " " + name);
   }

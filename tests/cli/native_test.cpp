@@ -1,4 +1,5 @@
 // The commands that run a model do so without LibTorch: the dynamic linker says what it opened.
+#include "cli/photo.h"
 #include "cli/weights_file.h"
 #include "support/support.h"
 
@@ -25,8 +26,6 @@ class Native : public testing::Test {
 
   test::TemporaryFolder folder_;
 };
-
-const std::string kCat = SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png";
 
 TEST_F(Native, ClassifyEvalForwardAndAttendLeaveLibTorchAlone) {
   for (const std::string& arguments :

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/npy.h"
+#include "cli/photo.h"
 #include "cli/weights_file.h"
 #include "support/support.h"
 
@@ -12,8 +13,6 @@ namespace {
 using test::Outcome;
 using test::run_soft;
 using testing::HasSubstr;
-
-const std::string kPhoto = SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png";
 
 // The model in the box with every tensor multiplied by 1e30: finite, until it is used.
 void write_swollen(const std::string& path) {
@@ -55,12 +54,12 @@ class NotFinite : public testing::Test {
 TEST_F(NotFinite, AnswersAreErrorsThatNameTheFirstLayerInEveryCommandAndEngine) {
   for (const std::string& engine : engines()) {
     for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
-             {"classify", "--json", kPhoto},
+             {"classify", "--json", kCat},
              {"eval", "--data", "shapes", "--limit", "3"},
-             {"embed", "--out", out_, kPhoto},
+             {"embed", "--out", out_, kCat},
              {"forward", "--input", batch_, "--output", out_},
              {"forward", "--input", batch_, "--output", out_, "--features"},
-             {"attend", "--query", "9,9", "--stage", "3", "--layer", "1", "--json", kPhoto}}) {
+             {"attend", "--query", "9,9", "--stage", "3", "--layer", "1", "--json", kCat}}) {
       const Outcome outcome = run(command, engine);
       EXPECT_EQ(outcome.exit_code, 1) << command[0] << " " << engine;
       EXPECT_EQ(outcome.out, "") << command[0] << " " << engine;

@@ -1,6 +1,7 @@
 // Paths that no file can have, in every place that takes one: the world is wrong, and it is said.
 #include <filesystem>
 
+#include "cli/photo.h"
 #include "support/support.h"
 
 namespace soft {
@@ -9,14 +10,12 @@ namespace {
 using test::Outcome;
 using test::run_soft;
 
-const std::string kPhoto = SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png";
-
 TEST(Paths, ANameOf300CharactersIsRefusedByEveryCommand) {
   const test::TemporaryFolder folder;
   const std::string name(300, 'x'), path = folder.path(name);
   const std::vector<std::vector<std::string>> requests{
-      {"attend", "--query", "10,10", "--out", path + ".png", kPhoto},
-      {"embed", "--out", path, kPhoto},
+      {"attend", "--query", "10,10", "--out", path + ".png", kCat},
+      {"embed", "--out", path, kCat},
       {"forward", "--input", test::golden("mini.safetensors"), "--output", path, "--weights",
        test::golden("mini.safetensors")},
       {"convert", test::golden("mini.safetensors"), path},
@@ -28,7 +27,7 @@ TEST(Paths, ANameOf300CharactersIsRefusedByEveryCommand) {
       {"eval", "--data", "folder:" + path},
       {"eval", "--data", "cifar10:" + path},
       {"classify", path},
-      {"classify", "--weights", path, kPhoto},
+      {"classify", "--weights", path, kCat},
       {"info", path},
   };
   for (const auto& request : requests) {

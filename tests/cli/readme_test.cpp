@@ -80,7 +80,7 @@ TEST(Documents, EveryCommandIsUnderstood) {
 }
 
 // Whatever README's commands name, in one folder.
-void furnish(const test::TemporaryFolder& folder) {
+void furnish_readme(const test::TemporaryFolder& folder) {
   const std::string photo = kRoot + "/data/photos/rocket.jpg";
   ModelSpec spec = find_model("soft-nano");
   set_field(spec, "classes", "10");
@@ -116,7 +116,7 @@ std::string shortened(const std::string& line) {
 
 TEST(Readme, ItsCommandsRun) {
   const test::TemporaryFolder folder;
-  furnish(folder);
+  furnish_readme(folder);
   const std::vector<Command> commands = commands_in("README.md");
   EXPECT_GE(commands.size(), 10u);
   for (const Command& command : commands) {

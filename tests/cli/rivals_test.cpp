@@ -1,4 +1,5 @@
 // The rival mechanisms through the front door.
+#include "cli/photo.h"
 #include "support/support.h"
 
 namespace soft {
@@ -7,8 +8,6 @@ namespace {
 using test::Outcome;
 using test::run_soft;
 using testing::HasSubstr;
-
-const std::string kCat = SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png";
 
 TEST(Rivals, ImpossibleSettingsAreRefusedAtTheDoor) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {

@@ -136,6 +136,28 @@ TEST(Train, SaysWhatItWouldDoAndLeaves) {
   EXPECT_FALSE(fs::exists(folder.path("run")));
 }
 
+TEST(Train, StrictTakesEveryFileOfAFolderForAPicture) {
+  const test::TemporaryFolder folder;
+  for (const std::string name : {"a", "b"}) {
+    fs::create_directories(folder.path("pets/" + name));
+    for (int i = 0; i < 20; ++i) {
+      fs::copy_file(SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png",
+                    folder.path(fmt::format("pets/{}/{}.png", name, i)));
+    }
+    test::write_file(folder.path("pets/" + name + "/notes.txt"), "no picture");
+  }
+  const auto images = [&](const std::vector<std::string>& flags) {
+    const auto outcome = run_soft(with({"train", "--data", "folder:" + folder.path("pets"),
+                                        "--model", "soft-pico", "--dry-run", "--json"},
+                                       flags));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Json plan = Json::parse(outcome.out);
+    return plan.at("train_images").get<int>() + plan.at("val_images").get<int>();
+  };
+  EXPECT_EQ(images({}), 40);
+  EXPECT_EQ(images({"--strict"}), 42);
+}
+
 TEST(Train, TellsPeopleItsPlanWithTimeAndMemoryInLinesOf80Columns) {
   const test::TemporaryFolder folder;
   const auto outcome = run_soft({"train", "--data", "shapes", "--model", "soft-pico", "--epochs",

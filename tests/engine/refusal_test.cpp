@@ -92,7 +92,8 @@ TEST(EngineRefusal, OfWeightsThatAreNotNumbers) {
     EXPECT_THAT(refusal_with(name, NAN), HasSubstr(std::string(name) + " in 'random' holds"));
     EXPECT_THAT(refusal_with(name, -INFINITY), HasSubstr("not finite")) << name;
   }
-  EXPECT_THAT(refusal_with("patch_embed1.proj.1.running_var", -1), HasSubstr("running_var holds -1"));
+  EXPECT_THAT(refusal_with("patch_embed1.proj.1.running_var", -1),
+              HasSubstr("running_var holds -1"));
 }
 
 }  // namespace

@@ -13,15 +13,9 @@
 namespace soft {
 namespace {
 
+using test::complaint;
+using test::decode;
 using testing::HasSubstr;
-
-Image decode(const std::string& file, const DecodeOptions& options = {}) {
-  return decode_image(reinterpret_cast<const uint8_t*>(file.data()), file.size(), "x", options);
-}
-
-std::string complaint(const std::string& file) {
-  return test::error_of([&] { decode(file); });
-}
 
 void expect_pixels(const Image& image, const test::Blocks& rgb) {
   ASSERT_EQ(image.grid(), (Grid{rgb.height(), rgb.width()}));

@@ -8,6 +8,8 @@
 namespace soft {
 namespace {
 
+using test::decode;
+
 const std::string kPrefix("Exif\0\0", 6);
 
 // A TIFF structure with a width tag before the orientation.
@@ -32,10 +34,6 @@ int orientation_of(Format format, const std::string& file) {
   return exif_orientation(format, reinterpret_cast<const uint8_t*>(file.data()), file.size());
 }
 
-Image decode(const std::string& file, bool upright) {
-  return decode_image(reinterpret_cast<const uint8_t*>(file.data()), file.size(), "x", {upright});
-}
-
 TEST(Exif, OrientationIsFoundInEveryFormatAndByteOrder) {
   const Image image = test::noise(5, 3);
   const std::string webp = test::lossless_webp(image);
@@ -49,7 +47,7 @@ TEST(Exif, OrientationIsFoundInEveryFormatAndByteOrder) {
       for (const std::string& prefix : {std::string(), kPrefix}) {
         const std::string file = test::webp_with_exif(webp, 5, 3, prefix + data);
         EXPECT_EQ(orientation_of(Format::kWebp, file), value);
-        EXPECT_EQ(decode(file, false).rgb, image.rgb);
+        EXPECT_EQ(decode(file, {false}).rgb, image.rgb);
       }
     }
   }
@@ -150,10 +148,10 @@ TEST(Exif, EveryOrientationStandsUpright) {
 
 TEST(Exif, IsObeyedOnlyWhenAsked) {
   const std::string file = jpeg_with(exif(6, true));
-  EXPECT_EQ(decode(file, false).grid(), (Grid{16, 24}));
-  const Image turned = decode(file, true);
+  EXPECT_EQ(decode(file, {false}).grid(), (Grid{16, 24}));
+  const Image turned = decode(file, {true});
   EXPECT_EQ(turned.grid(), (Grid{24, 16}));
-  EXPECT_EQ(turned.rgb, upright(decode(file, false), 6).rgb);
+  EXPECT_EQ(turned.rgb, upright(decode(file, {false}), 6).rgb);
 }
 
 TEST(Exif, OutOfRangeOrOfAnotherTypeIsIgnored) {
@@ -166,9 +164,9 @@ TEST(Exif, OutOfRangeOrOfAnotherTypeIsIgnored) {
 
 TEST(Exif, CutOffAnywhereLeavesThePictureAlone) {
   const std::string whole = exif(6, true);
-  const Image expected = decode(jpeg_with(""), false);
+  const Image expected = decode(jpeg_with(""), {false});
   for (size_t size = 0; size + 8 < whole.size(); ++size) {  // up to the value itself
-    const Image image = decode(jpeg_with(whole.substr(0, size)), true);
+    const Image image = decode(jpeg_with(whole.substr(0, size)), {true});
     EXPECT_EQ(image.rgb, expected.rgb) << size;
   }
 }

@@ -60,6 +60,14 @@ void for_each_row(const std::string& table, const Row& row) {
   EXPECT_GT(rows, 10) << table;
 }
 
+inline Image decode(const std::string& file, const DecodeOptions& options = {}) {
+  return decode_image(reinterpret_cast<const uint8_t*>(file.data()), file.size(), "x", options);
+}
+
+inline std::string complaint(const std::string& file) {
+  return error_of([&] { decode(file); });
+}
+
 inline Filter filter_named(const std::string& name) {
   return name == "bilinear" ? Filter::kBilinear : Filter::kBicubic;
 }

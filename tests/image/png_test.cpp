@@ -7,15 +7,9 @@
 namespace soft {
 namespace {
 
+using test::complaint;
+using test::decode;
 using testing::HasSubstr;
-
-Image decode(const std::string& file) {
-  return decode_image(reinterpret_cast<const uint8_t*>(file.data()), file.size(), "x");
-}
-
-std::string complaint(const std::string& file) {
-  return test::error_of([&] { decode(file); });
-}
 
 TEST(DecodePng, OfEveryKindGivesTheSamePixels) {
   const std::pair<int, std::vector<int>> kinds[] = {{PNG_COLOR_TYPE_GRAY, {1, 2, 4, 8, 16}},

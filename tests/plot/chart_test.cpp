@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "plot/shapes_of.h"
+
 namespace soft {
 namespace {
 
@@ -23,15 +25,6 @@ size_t count_of(const std::string& text, const std::string& what) {
   size_t count = 0;
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
   return count;
-}
-
-template <typename Kind>
-std::vector<Kind> shapes_of(const Drawing& drawing) {
-  std::vector<Kind> found;
-  for (const Shape& shape : drawing.shapes) {
-    if (const auto* match = std::get_if<Kind>(&shape)) found.push_back(*match);
-  }
-  return found;
 }
 
 Colour pixel(const Pixels& pixels, double x, double y) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "plot/shapes_of.h"
+
 namespace soft {
 namespace {
 
@@ -19,15 +21,6 @@ MatrixChart diagonal(int64_t classes, int64_t count) {
     chart.row_sums.push_back(count);
   }
   return chart;
-}
-
-template <typename Kind>
-std::vector<Kind> shapes_of(const Drawing& drawing) {
-  std::vector<Kind> found;
-  for (const Shape& shape : drawing.shapes) {
-    if (const auto* match = std::get_if<Kind>(&shape)) found.push_back(*match);
-  }
-  return found;
 }
 
 bool has_label(const Drawing& drawing, const std::string& text) {

@@ -63,7 +63,7 @@ TEST(Program, EndsInOrderThoughNobodyReadsItsLog) {
 }
 
 TEST(Program, RefusesWhatItsQueueCannotHold) {
-  const Program program({"--workers", "1", "--max-queue", "4"});
+  const Program program({"--workers", "1", "--max-queue", "4", "--answer-seconds", "600"});
   constexpr int kClients = 100;
   const std::string slow = post("/v1/attend?x=3&y=3&size=128&layer=all", picture_png());
   std::vector<std::unique_ptr<Client>> clients;
