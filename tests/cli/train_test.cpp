@@ -1,4 +1,5 @@
 // The main job through the real program: train, evaluate, classify, be killed, go on.
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
