@@ -45,6 +45,7 @@ std::string Histogram::text(std::string_view name, std::string_view labels) cons
 Metrics::Metrics() : batches_(kBatchSizes) {}
 
 void Metrics::count_request(std::string_view route, int status, double seconds) {
+  ++answered;
   const std::lock_guard lock(mutex_);
   ++requests_[{std::string(route), status}];
   latency_.try_emplace(std::string(route), kSeconds).first->second.add(seconds);

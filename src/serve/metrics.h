@@ -37,6 +37,7 @@ class Metrics {
   void count_batch(size_t size);
   std::string text() const;
 
+  std::atomic<int64_t> answered{0};  // requests of every kind
   std::atomic<int64_t> connections{0};
   std::atomic<int64_t> queued{0};
   std::atomic<bool> draining{false};

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/log_sink.h"
+#include "serve/housekeeper.h"
 #include "serve/work.h"
 
 namespace soft {
@@ -16,6 +17,7 @@ namespace {
 
 constexpr const char* kGivenUp = "ended before every request was answered";
 constexpr std::chrono::milliseconds kLastWords{1'000};
+constexpr std::chrono::seconds kTidying{2};
 constexpr size_t kOtherDescriptors = 64;  // beside connections
 
 // While the server runs, its journal writes what the house has to say.
@@ -92,6 +94,7 @@ void serve(ServedModel model, const ServeOptions& options) {
   if (!options.journal.errors.empty())
     announce(options, server.port(), spec);  // to whoever starts it
   const LogToJournal to_journal(journal);
+  const Housekeeper housekeeper([&metrics] { return metrics.answered.load(); }, kTidying);
   announce(options, server.port(), spec);
   const bool answered = server.run(handler_of(door, api, pipeline));
   const bool idle = pipeline.close();
