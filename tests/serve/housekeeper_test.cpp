@@ -12,6 +12,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+#ifndef __SANITIZE_ADDRESS__  // whose allocator keeps what is freed, to see who uses it
+
 // Blocks too small to be given back by themselves, below one that stays.
 void litter(std::unique_ptr<char[]>& stays) {
   std::vector<std::unique_ptr<char[]>> blocks;
@@ -26,8 +28,6 @@ bool falls_below(int64_t bytes) {
   }
   return false;
 }
-
-#ifndef __SANITIZE_ADDRESS__  // whose allocator keeps what is freed, to see who uses it
 
 TEST(Housekeeper, GivesBackWhatRequestsLeftBehind) {
   std::unique_ptr<char[]> stays;
