@@ -44,7 +44,11 @@ void on_interrupt(int) {
 void on_broken_pipe(int) { interrupted = 1; }
 
 void stop_cleanly_on_signals() {
-  for (int signal : kEndings) std::signal(signal, on_interrupt);
+  torch_wing();  // LibTorch 2 takes SIGHUP for itself while it is opened: ours come after it
+  for (int signal : kEndings) {
+    const bool deaf = std::signal(signal, on_interrupt) == SIG_IGN;
+    if (deaf && signal == SIGHUP) std::signal(signal, SIG_IGN);  // under nohup
+  }
   std::signal(SIGPIPE, on_broken_pipe);
 }
 
