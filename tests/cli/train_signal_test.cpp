@@ -27,10 +27,12 @@ const char* const kOptions =
 // `soft train` in a process of its own, its stderr in a file.
 class TrainingProcess {
  public:
-  TrainingProcess(const std::string& options, std::string log) : log_(std::move(log)) {
+  // `hangup`: what SIGHUP means to it at first; SIG_IGN under nohup.
+  TrainingProcess(const std::string& options, std::string log, sighandler_t hangup = SIG_DFL)
+      : log_(std::move(log)) {
     pid_ = fork();
     if (pid_ != 0) return;
-    ::signal(SIGHUP, SIG_DFL);  // whoever runs the tests may be deaf to it, as under nohup
+    ::signal(SIGHUP, hangup);
     const std::string line = "exec " SOFT_BINARY " train" + options + " >/dev/null 2>" + log_;
     execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
     _exit(127);
@@ -88,6 +90,18 @@ TEST_P(Ending, SavesAndLeavesWithTheWayToGoOn) {
   EXPECT_THAT(process.err(), HasSubstr("interrupted; `soft train --resume " + run));
   const auto dry = run_soft({"train", "--resume", run, "--dry-run"});
   EXPECT_EQ(dry.exit_code, 0) << dry.err;
+}
+
+TEST(Nohup, KeepsATrainingRunGoingWhenItsTerminalGoes) {
+  const test::TemporaryFolder folder;
+  const std::string run = folder.path("run");
+  TrainingProcess process(kOptions + (" --out " + run), folder.path("err"), SIG_IGN);
+  wait_for_states(run);
+  process.signal(SIGHUP);
+  std::this_thread::sleep_for(std::chrono::seconds(2));  // many steps
+  EXPECT_EQ(waitpid(process.pid(), nullptr, WNOHANG), 0) << process.err();
+  EXPECT_TRUE(WIFEXITED(process.signal_and_wait(SIGTERM)));
+  EXPECT_THAT(process.err(), HasSubstr("interrupted"));
 }
 
 TEST(BrokenPipe, EndsATrainingRunWithItsStateSaved) {

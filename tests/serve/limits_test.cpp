@@ -103,11 +103,17 @@ TEST(Limits, ClosesAConnectionThatSendsTooSlowlyForANewOne) {
 TEST(Limits, KeepsAPlaceForHealthChecksWhenAllOthersAreBusy) {
   Limits limits = short_limits();
   limits.connections = 1;
+  limits.header_time = milliseconds(60'000);
   Echo echo(limits);
   Client busy(echo.port());
   busy.send(get("/held"));
   echo.await_held();
   Client health(echo.port()), other(echo.port());
+  // Both have come in before either speaks: the second must not have taken the first one's place.
+  for (int i = 0; i < 500 && echo.metrics.connections < 3; ++i) {
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  ASSERT_EQ(echo.metrics.connections, 3);
   health.send(get("/live"));
   EXPECT_THAT(health.receive(), AllOf(HasSubstr("GET /live"), HasSubstr("Connection: close")));
   other.send(get("/a"));
