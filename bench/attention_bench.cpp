@@ -59,8 +59,8 @@ double relative(const std::vector<float>& a, const std::vector<float>& b) {
 void train_soft(int64_t n, int64_t m, int64_t d) {
   const auto x = make_soft(n, m, d);
   const auto forward = [=] {
-    soft_attention(x->head, {}, {x->y.data(), d}, x->memory.data(), x->inverse.data(),
-                   x->gathered.data());
+    soft_attention(x->head, {}, {x->y.data(), d}, x->memory.data(),
+                   {x->inverse.data(), x->gathered.data()});
   };
   const auto backward = [=] {
     soft_attention_backward(x->head, {},

@@ -15,9 +15,9 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "describe/cost.h"
 #include "engine/engine.h"
 #include "engine/roofline.h"
-#include "spec/cost.h"
 
 namespace soft {
 namespace {

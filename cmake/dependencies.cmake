@@ -24,8 +24,20 @@ add_library(soft_dnnl INTERFACE)
 target_include_directories(soft_dnnl SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
 target_link_libraries(soft_dnnl INTERFACE ${DNNL_LIBRARY})
 
+if(SOFT_ONNX)  # its own package file asks for a static library that Debian does not have
+  find_path(ONNX_INCLUDE_DIR onnx/onnx_pb.h REQUIRED)
+  find_library(ONNX_LIBRARY onnx REQUIRED)
+  find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
+  find_package(Protobuf REQUIRED)
+  add_library(soft_libonnx INTERFACE)
+  target_include_directories(soft_libonnx SYSTEM INTERFACE ${ONNX_INCLUDE_DIR})
+  target_compile_definitions(soft_libonnx INTERFACE ONNX_NAMESPACE=onnx ONNX_ML=1)
+  target_link_libraries(soft_libonnx INTERFACE ${ONNX_LIBRARY} ${ONNX_PROTO_LIBRARY} protobuf::libprotobuf)
+endif()
+
 if(SOFT_TORCH)
   find_package(Torch REQUIRED)
+  find_path(GLOO_INCLUDE_DIR gloo/context.h REQUIRED)  # LibTorch has Gloo inside, but not its headers
   # The OpenMP build of OpenBLAS shares its threads with LibTorch; the pthread build, which may be the
   # system's default, does not. Linked by path, it is reused by LibTorch through its SONAME.
   find_library(OPENBLAS_OPENMP_BLAS NAMES libblas.so.3 REQUIRED NO_DEFAULT_PATH
@@ -34,7 +46,7 @@ if(SOFT_TORCH)
     PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp)
   get_filename_component(OPENBLAS_OPENMP_DIR ${OPENBLAS_OPENMP_BLAS} DIRECTORY)
   add_library(soft_libtorch INTERFACE)
-  target_include_directories(soft_libtorch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+  target_include_directories(soft_libtorch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS} ${GLOO_INCLUDE_DIR})
   # GCC 13 and 14 see an overflow that is none where LibTorch's Function::apply reserves a vector<bool>.
   target_compile_options(soft_libtorch INTERFACE
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-array-bounds>)

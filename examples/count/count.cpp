@@ -1,9 +1,10 @@
 // The smallest program on the installed library: prints the parameters of a model.
 //   count soft-tiny [key=value …]
-#include <cstdio>
+#include <soft/soft.h>
 
-#include "base/error.h"
-#include "spec/cost.h"
+#include <algorithm>
+#include <cstdio>
+#include <string>
 
 int main(int argc, char** argv) {
   if (argc < 2) {
@@ -11,11 +12,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    soft::ModelSpec spec = soft::find_model(argv[1]);
-    for (int i = 2; i < argc; ++i) soft::apply_setting(spec, argv[i]);
-    soft::validate(spec);
-    const soft::ModelCost cost = soft::cost_of(spec, {spec.image_size, spec.image_size});
-    std::printf("%lld\n", static_cast<long long>(cost.params));
+    soft::Settings settings;
+    for (int i = 2; i < argc; ++i) {
+      const std::string setting = argv[i];
+      const size_t equals = std::min(setting.find('='), setting.size() - 1);
+      settings.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+    }
+    std::printf("%lld\n", static_cast<long long>(soft::cost(argv[1], settings).params));
   } catch (const soft::Error& error) {
     std::fprintf(stderr, "count: %s\n", error.what());
     return 1;

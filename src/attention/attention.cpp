@@ -1,10 +1,14 @@
 #include "attention/attention.h"
 
+#include <cmath>
+#include <utility>
+
 #include "attention/fast_path.h"
-#include "attention/linear.h"
+#include "attention/probe.h"
 #include "attention/torch.h"
 #include "attention/value_path.h"
 #include "base/error.h"
+#include "describe/description.h"
 
 namespace soft {
 namespace {
@@ -73,52 +77,31 @@ void check_tokens(const Heads& heads, const Tokens& tokens) {
   }
 }
 
+// [h, 1, k, k], or [h, 1, k, 1] of a sequence's.
+Tensor on_two_axes(const Tensor& kernel) {
+  return kernel.dim() == 3 ? kernel.unsqueeze(-1) : kernel;
+}
+
 }  // namespace
 
 Attention::Attention(const AttentionSpec& spec) : spec_(spec) {
   validate(spec);
-  register_projections();
-  mixer_ = register_module("attn", std::make_shared<torch::nn::Module>("Mixer"));
-  if (spec.value_kernel > 0) register_value_path();
-}
-
-// Names as published: W_q, W_v, ff in SOFT layers, q, kv, proj in ViT blocks.
-void Attention::register_projections() {
-  const int64_t dim = spec_.dim;
-  const bool shared = shares_query_and_key(spec_.mechanism);
-  const bool vit = spec_.names == LayerForm::kPre;
-  const auto linear = [&](const char* name, int64_t out) {
-    return register_module(name, torch::nn::Linear(dim, out));
-  };
-  query_ = linear(vit ? "q" : "W_q", dim);
-  if (vit && !shared) {
-    key_value_ = linear("kv", 2 * dim);
-  } else {
-    if (!shared) key_ = linear("W_k", dim);
-    value_ = linear(vit ? "v" : "W_v", dim);
+  for (const TensorShape& tensor : mix_tensors(spec, "")) {
+    if (tensor.name != kValueKernelName) continue;
+    const auto group = register_module("conv", std::make_shared<torch::nn::Module>("conv"));
+    value_kernel_ = group->register_parameter(
+        "weight", torch::nn::init::kaiming_uniform_(torch::empty(tensor.shape), std::sqrt(5.0)));
   }
-  out_ = linear(vit ? "proj" : "ff", dim);
 }
 
-void Attention::register_value_path() {
-  const int64_t heads = spec_.heads, k_h = spec_.value_kernel, k_w = spec_.sequence ? 1 : k_h;
-  auto options = torch::nn::Conv2dOptions(heads, heads, {k_h, k_w});
-  options.padding({k_h / 2, k_w / 2}).groups(heads).bias(false);
-  value_conv_ = mixer_->register_module("conv", torch::nn::Conv2d(options));
+Heads Attention::split(const Tensor& q, const Tensor& k, const Tensor& v) const {
+  const Tensor queries = split_heads(q, spec_.heads);
+  return {queries, k.is_same(q) ? queries : split_heads(k, spec_.heads),
+          split_heads(v, spec_.heads)};
 }
 
-Heads Attention::project(const Tensor& x) {
-  const auto split = [&](const Tensor& t) { return split_heads(t, spec_.heads); };
-  const Tensor q = split(linear(query_, x));
-  if (key_value_) {
-    const auto key_value = linear(key_value_, x).chunk(2, -1);
-    return {q, split(key_value[0]), split(key_value[1])};
-  }
-  return {q, key_ ? split(linear(key_, x)) : q, split(linear(value_, x))};
-}
-
-Tensor Attention::forward(const Tensor& x, const Tokens& tokens) {
-  return linear(out_, merge_heads(attend(project(x), tokens)));
+Tensor Attention::forward(const Heads& heads, const Tokens& tokens) {
+  return merge_heads(attend(heads, tokens));
 }
 
 Tensor Attention::attend(const Heads& heads, const Tokens& tokens) {
@@ -137,11 +120,18 @@ Tensor Attention::masked(const Heads& heads, const Tokens& tokens, const Mixing&
 }
 
 Tensor Attention::mix_and_value(const Heads& heads, const Tokens& tokens) {
-  const Tensor y = mix(heads, tokens);
-  if (!value_conv_) return y;
+  Probe* probe = Probe::present();
+  const Silenced silenced = probe && probe->silenced ? probe->silenced(spec_) : Silenced{};
+  const Tensor y = silenced.mixing ? torch::zeros_like(heads.v) : mix(heads, tokens);
+  if (probe && probe->see) {
+    const LandmarkKernels kernels = std::exchange(probe->kernels, {});
+    const Probe blind;  // what is mixed to look closer
+    probe->see({*this, heads, tokens, y, kernels});
+  }
+  if (!value_kernel_.defined() || silenced.value_path) return y;
   const bool plain_token = spec_.mechanism != Mechanism::kSoftDense || tokens.prefix == 0;
   if (plain_token && fast_path_applies(heads.v)) {
-    return fused_value_path(y, heads.v, value_conv_->weight, tokens);
+    return fused_value_path(y, heads.v, on_two_axes(value_kernel_), tokens);
   }
   return y + value_path(heads.v, tokens);
 }
@@ -152,7 +142,9 @@ Tensor Attention::value_path(const Tensor& v, const Tokens& tokens) {
   const int64_t b = v.size(0), h = v.size(1), d = v.size(3);
   const auto [height, width] = tokens.grid;
   const Tensor on_grid = v.narrow(2, tokens.prefix, height * width).permute({0, 3, 1, 2});
-  const Tensor path = value_conv_(on_grid.reshape({b * d, h, height, width}))
+  const Tensor kernel = on_two_axes(value_kernel_);
+  const Tensor path = torch::conv2d(on_grid.reshape({b * d, h, height, width}), kernel, {}, 1,
+                                    {kernel.size(2) / 2, kernel.size(3) / 2}, 1, h)
                           .reshape({b, d, h, height * width})
                           .permute({0, 2, 3, 1});  // [B, h, n, d]
   if (tokens.prefix == 0) return path;

@@ -1,11 +1,9 @@
-// One interface for every attention mechanism. What differs between them is one equation: how V is
-// mixed given Q and K. Everything around it (projections, heads, value path, masks, rows of the
-// matrix) is here.
+// One interface for every attention mechanism: the operation "mix" of a description. What differs
+// between them is one equation: how V is mixed given Q and K. Everything around it (heads, value
+// path, masks, rows of the matrix) is here; the projections are linear layers like any other.
 #pragma once
 
 #include <torch/nn/module.h>
-#include <torch/nn/modules/conv.h>
-#include <torch/nn/modules/linear.h>
 
 #include <functional>
 #include <memory>
@@ -34,10 +32,10 @@ class Attention : public torch::nn::Module {
  public:
   explicit Attention(const AttentionSpec& spec);
 
-  torch::Tensor forward(const torch::Tensor& x, const Tokens& tokens);  // [B, n, C] -> [B, n, C]
+  // Q, K and V [B, n, C] as the projections give them, split into heads.
+  Heads split(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v) const;
 
-  // Q, K and V of x, split into heads.
-  Heads project(const torch::Tensor& x);
+  torch::Tensor forward(const Heads& heads, const Tokens& tokens);  // attend, merged: [B, n, C]
 
   // mix + value path, masks respected: masked queries give 0, masked keys and values count for
   // nothing, and neither their content nor further padding changes a bit of the others' result.
@@ -58,12 +56,10 @@ class Attention : public torch::nn::Module {
   const AttentionSpec& spec() const { return spec_; }
 
  protected:
-  // Where a mechanism registers its own parameters ("attn" in published names).
-  torch::nn::Module& mixer() { return *mixer_; }
+  // Where a mechanism registers its own parameters, under the names of describe/operation.h.
+  torch::nn::Module& mixer() { return *this; }
 
  private:
-  void register_projections();
-  void register_value_path();
   using Mixing = std::function<torch::Tensor(const Heads&, const Tokens&)>;
 
   torch::Tensor masked(const Heads& heads, const Tokens& tokens, const Mixing& mixing) const;
@@ -71,10 +67,7 @@ class Attention : public torch::nn::Module {
   torch::Tensor value_path(const torch::Tensor& v, const Tokens& tokens);
 
   AttentionSpec spec_;
-  torch::nn::Linear query_{nullptr}, key_{nullptr}, value_{nullptr}, out_{nullptr};
-  torch::nn::Linear key_value_{nullptr};  // ViT's names: K and V in one
-  torch::nn::Conv2d value_conv_{nullptr};
-  std::shared_ptr<torch::nn::Module> mixer_;
+  torch::Tensor value_kernel_;  // [h, 1, k, k], [h, 1, k] for sequences; undefined without
 };
 
 // The mechanism named in the spec, freshly initialised.

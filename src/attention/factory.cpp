@@ -24,6 +24,8 @@ std::shared_ptr<Attention> make_attention(const AttentionSpec& spec) {
       return make_nystromformer(spec);
     case Mechanism::kReformer:
       return make_reformer(spec);
+    case Mechanism::kNone:
+      return make_none(spec);
   }
   fail("attention number {} is not a mechanism", static_cast<int>(spec.mechanism));
 }

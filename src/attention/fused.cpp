@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "attention/fast_path.h"
+#include "attention/head_rows.h"
 #include "attention/torch.h"
-#include "base/parallel.h"
 #include "kernels/soft_attention.h"
 
 namespace soft {
@@ -14,34 +14,6 @@ namespace {
 using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-// Rows of one head stand apart, but the floats of a row must not.
-Tensor with_dense_rows(const Tensor& t) { return t.stride(-1) == 1 ? t : t.contiguous(); }
-
-Tensor as_floats(const Tensor& mask) {
-  return mask.defined() ? mask.to(torch::kFloat32).contiguous() : mask;
-}
-
-// Tokens first, heads second in memory, as the output projection reads them.
-Tensor empty_like_heads(const Tensor& q) {
-  return torch::empty({q.size(0), q.size(2), q.size(1), q.size(3)}, q.options()).transpose(1, 2);
-}
-
-ConstRows rows_of(const Tensor& t, int64_t b, int64_t h) {
-  return {t.data_ptr<float>() + b * t.stride(0) + h * t.stride(1), t.stride(2)};
-}
-
-Rows writable_rows_of(const Tensor& t, int64_t b, int64_t h) {
-  return {t.data_ptr<float>() + b * t.stride(0) + h * t.stride(1), t.stride(2)};
-}
-
-float* matrix_of(const Tensor& t, int64_t b, int64_t h) {
-  return t.data_ptr<float>() + b * t.stride(0) + h * t.stride(1);
-}
-
-const float* mask_of(const Tensor& mask, int64_t b) {
-  return mask.defined() ? mask.data_ptr<float>() + b * mask.stride(0) : nullptr;
-}
 
 // What forward and backward both read, all float32 on the CPU.
 struct Inputs {
@@ -67,27 +39,32 @@ struct Inputs {
   }
 };
 
-// Runs body(b, h, memory) for every head, each thread with `floats` of its own.
-template <class Body>
-void for_each_head(const Inputs& inputs, int64_t floats, const Body& body) {
-  parallel_for(inputs.batch() * inputs.heads(), [&](int64_t begin, int64_t end) {
-    std::vector<float> memory(floats);
-    for (int64_t i = begin; i < end; ++i)
-      body(i / inputs.heads(), i % inputs.heads(), memory.data());
-  });
-}
-
 // Masks and settings travel beside the tensors that have gradients.
 struct Request {
   InverseRule inverse;
-  bool norm = false;
+  Normalise normalise = Normalise::kNone;
   Tensor token_mask, landmark_mask;
 };
+
+SoftForm form_of(Normalise normalise) {
+  switch (normalise) {
+    case Normalise::kCore:
+      return SoftForm::kCore;
+    case Normalise::kRows:
+      return SoftForm::kRows;
+    case Normalise::kMean:
+      return SoftForm::kMean;
+    case Normalise::kNone:
+    case Normalise::kSymmetric:  // composed around the plain form, see soft.cpp
+      break;
+  }
+  return SoftForm::kPlain;
+}
 
 SoftOptions options_of(const Request& request) {
   SoftOptions options;
   options.inverse = kernel_options(request.inverse);
-  options.norm = request.norm;
+  options.form = form_of(request.normalise);
   return options;
 }
 
@@ -100,51 +77,60 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
     const int64_t m = in.landmark_count();
     const Tensor inverse = torch::empty({in.batch(), in.heads(), m, m}, q.options());
     const Tensor gathered = torch::empty({in.batch(), in.heads(), m, q.size(3)}, q.options());
+    const Tensor sums = torch::empty({in.batch(), in.heads(), m}, q.options());
     const Tensor y = empty_like_heads(q);
     const SoftOptions options = options_of(request);
     std::atomic<int64_t> fell_back{0};
     const SoftHead sizes = in.head(0, 0);
     const int64_t state_size = soft_state_size(sizes);
-    for_each_head(in, state_size + soft_tile_size(sizes), [&](int64_t b, int64_t h, float* memory) {
-      const SoftHead head = in.head(b, h);
-      SoftState state = soft_state(head, memory);
-      state.inverse = matrix_of(inverse, b, h);
-      state.gathered = matrix_of(gathered, b, h);
-      float* tile = memory + state_size;
-      if (soft_prepare(head, options, state).fell_back) ++fell_back;
-      const int64_t chunks = token_chunks(head.tokens);
-      for (int64_t c = 0; c < chunks; ++c) soft_gather(head, state, c, tile);
-      soft_mix(head, state);
-      for (int64_t c = 0; c < chunks; ++c) {
-        soft_scatter(head, state, c, writable_rows_of(y, b, h), tile);
-      }
-    });
+    for_each_head({in.batch(), in.heads()}, state_size + soft_tile_size(sizes),
+                  [&](int64_t b, int64_t h, float* memory) {
+                    const SoftHead head = in.head(b, h);
+                    SoftState state = soft_state(head, memory);
+                    state.inverse = matrix_of(inverse, b, h);
+                    state.gathered = matrix_of(gathered, b, h);
+                    state.sums = matrix_of(sums, b, h);
+                    float* tile = memory + state_size;
+                    if (soft_prepare(head, options, state).fell_back) ++fell_back;
+                    const int64_t chunks = token_chunks(head.tokens);
+                    for (int64_t c = 0; c < chunks; ++c) soft_gather(head, state, c, tile);
+                    soft_mix(head, state);
+                    for (int64_t c = 0; c < chunks; ++c) {
+                      soft_scatter(head, state, c, writable_rows_of(y, b, h), tile);
+                    }
+                  });
     count_fallbacks(fell_back);
-    context->save_for_backward(
-        {in.q, in.v, in.landmarks, in.token_mask, in.landmark_mask, inverse, gathered});
-    context->saved_data["norm"] = request.norm;
+    const bool by_rows = options.form == SoftForm::kRows;
+    context->save_for_backward({in.q, in.v, in.landmarks, in.token_mask, in.landmark_mask, inverse,
+                                gathered, by_rows ? sums : Tensor(), by_rows ? y : Tensor()});
+    context->saved_data["form"] = static_cast<int64_t>(options.form);
     return y;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const Inputs in{saved[0], saved[1], saved[2], saved[3], saved[4]};
-    const Tensor &inverse = saved[5], &gathered = saved[6];
+    const Tensor &inverse = saved[5], &gathered = saved[6], &sums = saved[7], &y = saved[8];
     const Tensor grad_y = with_dense_rows(gradients[0]);
     const Tensor grad_q = empty_like_heads(in.q), grad_v = empty_like_heads(in.q);
     const Tensor grad_landmarks = torch::empty_like(in.landmarks);
     SoftOptions options;  // the inverse itself is saved, not computed again
-    options.norm = context->saved_data["norm"].toBool();
-    for_each_head(in, soft_backward_size(in.head(0, 0)), [&](int64_t b, int64_t h, float* memory) {
-      SoftGradient gradient;
-      gradient.inverse = matrix_of(inverse, b, h);
-      gradient.gathered = matrix_of(gathered, b, h);
-      gradient.y = rows_of(grad_y, b, h);
-      gradient.q = writable_rows_of(grad_q, b, h);
-      gradient.v = writable_rows_of(grad_v, b, h);
-      gradient.landmark = matrix_of(grad_landmarks, b, h);
-      soft_attention_backward(in.head(b, h), options, gradient, memory);
-    });
+    options.form = static_cast<SoftForm>(context->saved_data["form"].toInt());
+    for_each_head({in.batch(), in.heads()}, soft_backward_size(in.head(0, 0)),
+                  [&](int64_t b, int64_t h, float* memory) {
+                    SoftGradient gradient;
+                    gradient.inverse = matrix_of(inverse, b, h);
+                    gradient.gathered = matrix_of(gathered, b, h);
+                    gradient.y = rows_of(grad_y, b, h);
+                    gradient.q = writable_rows_of(grad_q, b, h);
+                    gradient.v = writable_rows_of(grad_v, b, h);
+                    gradient.landmark = matrix_of(grad_landmarks, b, h);
+                    if (sums.defined()) {
+                      gradient.sums = matrix_of(sums, b, h);
+                      gradient.mixed = rows_of(y, b, h);
+                    }
+                    soft_attention_backward(in.head(b, h), options, gradient, memory);
+                  });
     return {grad_q, grad_v, grad_landmarks, Tensor()};
   }
 };
@@ -159,7 +145,7 @@ bool fused_applies(const Heads& heads, const InverseRule& rule) {
 
 Tensor fused_soft(const Heads& heads, const Landmarks& landmarks, const SoftRule& rule) {
   count_fast_path(FastPath::kSoft);
-  const Request request{rule.inverse, rule.norm, as_floats(rule.token_mask),
+  const Request request{rule.inverse, rule.normalise, as_floats(rule.token_mask),
                         as_floats(landmarks.present)};
   return SoftMix::apply(heads.q, heads.v, landmarks.tokens, request);
 }

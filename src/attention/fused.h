@@ -17,12 +17,13 @@ bool fused_applies(const Heads& heads, const InverseRule& rule);
 
 struct SoftRule {
   InverseRule inverse;
-  bool norm = false;
+  Normalise normalise = Normalise::kNone;
   torch::Tensor token_mask;  // [B, n], or undefined
 };
 
 // Y [B, h, n, d] of unscaled q and v [B, h, n, d] through landmarks of the scaled q. Saves q, v,
-// landmarks, inv and K1'V for its gradient: O(n·d), since K1 is recomputed by tiles.
+// landmarks, inv and K1'V for its gradient (and Y with Normalise::kRows): O(n·d), since K1 is
+// recomputed by tiles.
 torch::Tensor fused_soft(const Heads& heads, const Landmarks& landmarks, const SoftRule& rule);
 
 }  // namespace soft

@@ -58,10 +58,12 @@ class FusedLinear : public torch::autograd::Function<FusedLinear> {
 
 }  // namespace
 
-Tensor linear(torch::nn::Linear& layer, const Tensor& x) {
-  if (!fast_path_applies(x) || !fast_path_applies(layer->weight)) return layer(x);
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (!bias.defined() || !fast_path_applies(x) || !fast_path_applies(weight)) {
+    return torch::nn::functional::linear(x, weight, bias);
+  }
   count_fast_path(FastPath::kLinear);
-  return FusedLinear::apply(x, layer->weight, layer->bias);
+  return FusedLinear::apply(x, weight, bias);
 }
 
 }  // namespace soft

@@ -15,5 +15,6 @@ std::shared_ptr<Attention> make_linformer(const AttentionSpec& spec);
 std::shared_ptr<Attention> make_performer(const AttentionSpec& spec);
 std::shared_ptr<Attention> make_nystromformer(const AttentionSpec& spec);
 std::shared_ptr<Attention> make_reformer(const AttentionSpec& spec);
+std::shared_ptr<Attention> make_none(const AttentionSpec& spec);
 
 }  // namespace soft

@@ -9,7 +9,7 @@
 #include "attention/mechanisms.h"
 #include "attention/sampler.h"
 #include "attention/torch.h"
-#include "spec/cost.h"
+#include "spec/landmark_count.h"
 
 namespace soft {
 namespace {

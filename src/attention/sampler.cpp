@@ -3,15 +3,16 @@
 #include <cmath>
 
 #include "attention/gelu.h"
+#include "attention/kernel.h"
 #include "attention/torch.h"
-#include "spec/cost.h"
+#include "base/permutation.h"
+#include "spec/landmark_count.h"
 
 namespace soft {
 namespace {
 
 using torch::Tensor;
 
-constexpr uint64_t kEvaluationSeed = 20211022;  // evaluation always draws the same tokens
 constexpr double kNormEps = 1e-5;
 
 // A map of vectors with an optional mask of real cells.
@@ -133,7 +134,7 @@ Landmarks LandmarkSampler::pick(const Tensor& q, const Tokens& tokens) const {
   Tensor chosen = torch::arange(m);
   if (spec_.sampler == Sampler::kRandom) {
     auto generator = tokens.generator;
-    if (!tokens.training) generator = at::make_generator<at::CPUGeneratorImpl>(kEvaluationSeed);
+    if (!tokens.training) generator = at::make_generator<at::CPUGeneratorImpl>(kEvaluationDraw);
     chosen = torch::randperm(tokens.grid.size(), generator, torch::kInt64).narrow(0, 0, m);
   }
   chosen = (chosen + tokens.prefix).to(q.device());
@@ -151,6 +152,7 @@ Landmarks LandmarkSampler::pool(const Tensor& q, const Tokens& tokens) const {
   const auto norm = norm_->named_parameters();
   landmarks.tokens = erf_gelu(
       torch::layer_norm(landmarks.tokens, {q.size(3)}, norm["weight"], norm["bias"], kNormEps));
+  if (spec_.kernel_scale == KernelScale::kPaper) landmarks.tokens = scaled(landmarks.tokens);
   return landmarks;
 }
 

@@ -1,15 +1,22 @@
 // SOFT: softmax-free attention with linear complexity (Algorithm 1 of the paper), O(n·m·d + m³) per
 // head:
 //   L = sample(Q)   K1 = exp(-|Q - L|²/2)   A = exp(-|L - L|²/2)   Y = K1 · (inv(A) · (K1' V))
-// soft-norm (SOFT++) replaces inv(A) by D^-1/2 inv(A) D^-1/2, D the row sums of A.
+// What becomes of S = K1 · inv(A) · K1' before it meets V (`normalise`):
+//   core       D^-1/2 inv(A) D^-1/2 for inv(A), D the row sums of A (soft-norm, SOFT++)
+//   rows       S / g, g the guarded sums of its rows
+//   symmetric  g^-1/2 S g^-1/2
+//   mean       S / n
+// The guard, and why it is needed, stands in kernels/soft_attention.h.
 
 #include "attention/inverse.h"
 #include "attention/kernel.h"
 #include "attention/landmark_mix.h"
 #include "attention/masking.h"
 #include "attention/mechanisms.h"
+#include "attention/probe.h"
 #include "attention/sampler.h"
 #include "attention/torch.h"
+#include "kernels/soft_attention.h"
 
 namespace soft {
 namespace {
@@ -21,6 +28,57 @@ Tensor symmetrically_normalised(const Tensor& inv, const Tensor& core) {
   return scale * inv * scale.transpose(-1, -2);
 }
 
+// K1 and N of one mixing.
+struct Kernels {
+  Tensor cross;  // [B, h, n, m]
+  Tensor core;   // [B, h, m, m]
+
+  Tensor apply(const Tensor& v) const {  // S·v [B, h, n, d]
+    return torch::matmul(cross, torch::matmul(core, torch::matmul(cross.transpose(-1, -2), v)));
+  }
+};
+
+// 1 for real tokens [B, 1, n, 1].
+Tensor counted(const Tensor& q, const Tensor& mask) {
+  if (!mask.defined()) return torch::ones({1, 1, q.size(2), 1}, q.options());
+  return mask.to(q.scalar_type()).unsqueeze(1).unsqueeze(-1);
+}
+
+// g [B, h, n, 1].
+Tensor guarded_sums(const Kernels& kernels, const Tensor& real) {
+  const Tensor spread =
+      torch::matmul(kernels.core, torch::matmul(kernels.cross.transpose(-1, -2), real));  // u
+  const Tensor sum = torch::matmul(kernels.cross, spread);                                // r
+  const Tensor reach = kCancelled * kernels.cross.sum(-1, true);                          // δc
+  const Tensor square = spread.square().sum(-2, true);                                    // |u|²
+  return (sum.square() + reach.square() * square + kVanished * kVanished).sqrt();
+}
+
+Tensor normalised_mix(const Kernels& kernels, const Tensor& v, const Tensor& real,
+                      Normalise normalise) {
+  switch (normalise) {
+    case Normalise::kNone:
+    case Normalise::kCore:  // inside the core already
+      break;
+    case Normalise::kRows:
+      return kernels.apply(v) / guarded_sums(kernels, real);
+    case Normalise::kSymmetric: {
+      const Tensor root = guarded_sums(kernels, real).rsqrt();
+      return root * kernels.apply(root * v);
+    }
+    case Normalise::kMean:
+      return kernels.apply(v) / real.sum(2, true).clamp_min(1);
+  }
+  return kernels.apply(v);
+}
+
+// K1 and A.
+LandmarkKernels kernels_of(const Tensor& q, const Landmarks& landmarks) {
+  return {without_masked_keys(gaussian(scaled(q), landmarks.tokens), landmarks.present),
+          with_identity_rows(gaussian_self(landmarks.tokens), landmarks.present),
+          {}};
+}
+
 class SoftAttention : public Attention {
  public:
   explicit SoftAttention(const AttentionSpec& spec)
@@ -30,8 +88,11 @@ class SoftAttention : public Attention {
 
   Tensor mix(const Heads& heads, const Tokens& tokens) override {
     const Landmarks landmarks = sampler_.sample(scaled(heads.q), tokens);
-    return landmark_mix(heads, landmarks,
-                        {inverse_, spec().mechanism == Mechanism::kSoftNorm, tokens.mask});
+    if (Probe* probe = Probe::present(); probe && probe->see) {
+      probe->kernels = kernels_of(heads.q, landmarks);
+      probe->kernels.inverse = inverse(probe->kernels.core, inverse_);
+    }
+    return landmark_mix(heads, landmarks, {inverse_, normalisation_of(spec()), tokens.mask});
   }
 
  private:
@@ -42,15 +103,13 @@ class SoftAttention : public Attention {
 }  // namespace
 
 Tensor landmark_mix(const Heads& heads, const Landmarks& landmarks, const SoftRule& rule) {
-  if (fused_applies(heads, rule.inverse)) return fused_soft(heads, landmarks, rule);
-  const Tensor cross = without_masked_keys(gaussian(scaled(heads.q), landmarks.tokens),
-                                           landmarks.present);  // K1 [B, h, n, m]
-  const Tensor core =
-      with_identity_rows(gaussian_self(landmarks.tokens), landmarks.present);  // A [B, h, m, m]
-  Tensor inv = inverse(core, rule.inverse);
-  if (rule.norm) inv = symmetrically_normalised(inv, core);
-  const Tensor gathered = torch::matmul(cross.transpose(-1, -2), heads.v);  // [B, h, m, d]
-  return torch::matmul(cross, torch::matmul(inv, gathered));                // [B, h, n, d]
+  const bool fusible = rule.normalise != Normalise::kSymmetric;
+  if (fusible && fused_applies(heads, rule.inverse)) return fused_soft(heads, landmarks, rule);
+  const LandmarkKernels own = kernels_of(heads.q, landmarks);
+  Tensor inv = inverse(own.core, rule.inverse);
+  if (rule.normalise == Normalise::kCore) inv = symmetrically_normalised(inv, own.core);
+  return normalised_mix({own.cross, inv}, heads.v, counted(heads.q, rule.token_mask),
+                        rule.normalise);
 }
 
 std::shared_ptr<Attention> make_soft(const AttentionSpec& spec) {

@@ -2,6 +2,7 @@
 // a map of it would be a signal.
 #include "base/file.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,10 +54,13 @@ void make_folder(const std::string& path) {
   if (code) fail("cannot make the folder '{}': {}", path, code.message());
 }
 
-std::string program_folder() {
-  std::error_code unknown;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  return unknown ? "." : program.parent_path().string();
+std::string library_folder() {
+  Dl_info info{};
+  const bool known = dladdr(reinterpret_cast<const void*>(&library_folder), &info) != 0;
+  if (!known || info.dli_fname == nullptr) return ".";
+  std::error_code unknown;  // linked into a program, it has that program's name, as it was called
+  const auto library = std::filesystem::canonical(info.dli_fname, unknown);
+  return unknown ? "." : library.parent_path().string();
 }
 
 }  // namespace soft

@@ -38,7 +38,7 @@ void make_folder(const std::string& path);
 // Removes the temporary files that writers killed in mid-write left in a folder.
 void remove_leftovers(const std::string& folder);
 
-// The folder of the running program, for what is installed or built beside it.
-std::string program_folder();
+// The folder of the library that this is in, for what is installed or built beside it.
+std::string library_folder();
 
 }  // namespace soft

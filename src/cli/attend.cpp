@@ -9,11 +9,12 @@
 #include "cli/attend_sheet.h"
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "cli/input.h"
+#include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/pictures.h"
-#include "cli/runner.h"
 #include "cli/size.h"
+#include "facade/input.h"
+#include "facade/runner.h"
 #include "image/codec.h"
 
 namespace soft {
@@ -81,8 +82,8 @@ std::vector<Attended> ask(const AttendOptions& options, const std::string& weigh
   ModelOptions chosen = options.model;
   chosen.weights = weights;
   const Runner runner = open_runner(chosen, options.engine);
-  const ModelSpec& spec = runner.card.spec;
-  const Preprocessing preprocessing = preprocessing_of(runner.card);
+  const ModelSpec& spec = runner.spec();
+  const Preprocessing preprocessing = preprocessing_of(runner.card());
   const Grid size =
       options.size.empty() ? Grid{spec.image_size, spec.image_size} : parse_size(options.size);
   check_image(spec, size, Fault::kUsage);
@@ -91,7 +92,7 @@ std::vector<Attended> ask(const AttendOptions& options, const std::string& weigh
   std::vector<Attended> answers;
   for (const AttendRequest& request : requests) {
     answers.push_back(
-        {weights, label, {request.x, request.y}, attend(spec, runner.rows, input, request)});
+        {weights, label, {request.x, request.y}, attend(spec, runner.rows(), input, request)});
   }
   return answers;
 }

@@ -121,12 +121,15 @@ void add_bench(CLI::App& app) {
   bench->require_subcommand(1);
   add_bench_model(*bench);
   add_bench_train(*bench);
+  add_bench_data(*bench);
   add_bench_attention(*bench);
   add_bench_memory(*bench);
   add_bench_table1(*bench);
+  add_bench_table3(*bench);
   add_bench_ablation(*bench);
   add_bench_newton(*bench);
   add_bench_roofline(*bench);
+  add_bench_scale(*bench);
 }
 
 }  // namespace soft

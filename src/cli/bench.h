@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cli/runner.h"
+#include "cli/model_options.h"
+#include "facade/runner.h"
 #include "plot/chart.h"
 #include "study/timing.h"
 
@@ -16,11 +17,14 @@ namespace soft {
 // Each adds its subcommand to `soft bench`.
 void add_bench_ablation(CLI::App& bench);
 void add_bench_attention(CLI::App& bench);
+void add_bench_data(CLI::App& bench);
 void add_bench_memory(CLI::App& bench);
 void add_bench_model(CLI::App& bench);
 void add_bench_newton(CLI::App& bench);
 void add_bench_roofline(CLI::App& bench);
+void add_bench_scale(CLI::App& bench);
 void add_bench_table1(CLI::App& bench);
+void add_bench_table3(CLI::App& bench);
 void add_bench_train(CLI::App& bench);
 
 struct BenchOptions {

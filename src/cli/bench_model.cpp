@@ -4,13 +4,16 @@
 #include <memory>
 #include <optional>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "cli/bench.h"
 #include "cli/command.h"
-#include "cli/runner.h"
 #include "cli/size.h"
 #include "engine/engine.h"
+#include "facade/runner.h"
 #include "study/model_case.h"
+#include "study/profile_rows.h"
+#include "weights/int8.h"
 
 namespace soft {
 namespace {
@@ -21,6 +24,8 @@ struct BenchModelOptions {
   std::optional<Grid> size;
   std::vector<int> batches{1};
   bool compare = false;
+  bool profile = false;
+  std::string beside;  // other weights
   BenchOptions bench;
 };
 
@@ -34,16 +39,36 @@ std::vector<Engine> engines_for(const BenchModelOptions& options, const ModelSpe
 
 struct Opened {
   std::string engine;
+  std::string weights;  // int8, or float32
   Runner runner;
 };
 
-std::vector<Opened> open_all(const LoadedModel& model, const std::vector<Engine>& engines) {
+std::vector<Opened> open_all(const std::vector<LoadedModel>& models,
+                             const std::vector<Engine>& engines) {
   std::vector<Opened> opened;
-  opened.reserve(engines.size());
-  for (Engine engine : engines) {
-    opened.push_back({std::string(name_of(engine)), open_runner(model, engine)});
+  for (const LoadedModel& model : models) {
+    for (Engine engine : engines) {
+      opened.push_back({std::string(name_of(engine)), has_int8(model.weights) ? "int8" : "float32",
+                        Runner(model, engine)});
+    }
   }
   return opened;
+}
+
+// The model, and the other weights that --beside names.
+std::vector<LoadedModel> load_all(const BenchModelOptions& options) {
+  std::vector<LoadedModel> models{load_bench_model(options.model)};
+  if (options.beside.empty()) return models;
+  ModelOptions other = options.model;
+  other.weights = options.beside;
+  other.model.clear();
+  models.push_back(load_bench_model(other));
+  if (models[0].card.spec.classes != models[1].card.spec.classes ||
+      models[0].card.spec.stages.size() != models[1].card.spec.stages.size()) {
+    fail_usage("--beside: '{}' holds {}, not {}", options.beside, models[1].card.spec.name,
+               models[0].card.spec.name);
+  }
+  return models;
 }
 
 // One row for each engine at this batch, measured in turns.
@@ -53,14 +78,16 @@ std::vector<Json> rows_for(const std::vector<Opened>& engines, ModelCase model,
   std::vector<Contestant> contestants;
   for (const Opened& opened : engines) {
     model.engine = opened.engine;
-    contestants.push_back(
-        {model.name(), [&] { opened.runner.logits(pixels.data(), model.batch, model.size); }});
+    contestants.push_back({model.name() + " " + opened.weights, [&] {
+                             opened.runner.logits({pixels.data(), model.batch, model.size});
+                           }});
   }
   const std::vector<Timing> timings = measure(contestants, options);
   std::vector<Json> rows;
   for (size_t i = 0; i < engines.size(); ++i) {
     model.engine = engines[i].engine;
     rows.push_back(row_of(model, timings[i]));
+    rows.back()["weights"] = engines[i].weights;
   }
   return rows;
 }
@@ -74,18 +101,34 @@ void add_speedups(std::vector<Json>& rows) {
 
 void print_ratios(const std::vector<Json>& rows) {
   for (size_t i = 1; i < rows.size(); ++i) {
-    fmt::print("batch {}: {} is {:.2f} x {}\n", rows[0].at("batch").get<int>(),
-               rows[0].at("engine").get<std::string>(), rate_of(rows[0]) / rate_of(rows[i]),
-               rows[i].at("engine").get<std::string>());
+    const auto text = [&](size_t row, const char* key) {
+      return rows[row].at(key).get<std::string>();
+    };
+    fmt::print("batch {}: {} {} is {:.2f} x {} {}\n", rows[0].at("batch").get<int>(),
+               text(0, "engine"), text(0, "weights"), rate_of(rows[0]) / rate_of(rows[i]),
+               text(i, "engine"), text(i, "weights"));
   }
 }
 
-void run(const BenchModelOptions& options) {
-  const LoadedModel model = load_bench_model(options.model);
+// Where the native engine's time goes.
+void run_profile(const BenchModelOptions& options, const LoadedModel& model, Grid size) {
   const ModelSpec& spec = model.card.spec;
+  if (choose_engine("native", spec) != Engine::kNative) return;
+  const Packed packed(model.weights, spec);
+  Json all = Json::array();
+  for (int batch : options.batches) {
+    for (Json& row : profile_rows(packed, size, batch, options.bench.repeat)) all.push_back(row);
+  }
+  report(all, options.bench);
+}
+
+void run(const BenchModelOptions& options) {
+  const std::vector<LoadedModel> models = load_all(options);
+  const ModelSpec& spec = models.front().card.spec;
   const Grid size = options.size.value_or(Grid{spec.image_size, spec.image_size});
   check_image(spec, size, Fault::kUsage);
-  const auto engines = open_all(model, engines_for(options, spec));
+  if (options.profile) return run_profile(options, models.front(), size);
+  const auto engines = open_all(models, engines_for(options, spec));
   std::vector<std::vector<Json>> by_batch;
   Json all = Json::array();
   for (int batch : options.batches) {
@@ -94,7 +137,7 @@ void run(const BenchModelOptions& options) {
     for (const Json& row : by_batch.back()) all.push_back(row);
   }
   report(all, options.bench);
-  if (!options.compare || options.bench.json) return;
+  if (engines.size() == 1 || options.bench.json) return;
   for (const auto& rows : by_batch) print_ratios(rows);
 }
 
@@ -105,7 +148,8 @@ void add_bench_model(CLI::App& bench) {
   CLI::App* command =
       add_command(bench, {"model", "Commands", "Pictures per second of a model",
                           "soft bench model --model soft-nano --batch 1,8\n"
-                          "soft bench model --model soft-tiny --compare --repeat 3"});
+                          "soft bench model --model soft-tiny --compare --repeat 3\n"
+                          "soft bench model --model soft-nano --profile"});
   add_bench_model_flags(command, options->model);
   add_batch_flag(command, options->batches);
   command
@@ -118,6 +162,15 @@ void add_bench_model(CLI::App& bench) {
       ->add_flag("--compare", options->compare,
                  "Run native, torch and torch-plain in turns; speedup is over torch-plain")
       ->excludes("--engine");
+  command
+      ->add_option("--beside", options->beside,
+                   "Other weights of the same model (int8 beside float32), in turns")
+      ->type_name("FILE");
+  command
+      ->add_flag("--profile", options->profile,
+                 "Where the native engine's time goes: each stage and phase")
+      ->excludes("--compare")
+      ->excludes("--beside");
   add_bench_flags(command, options->bench);
   command->callback([options] { run(*options); });
 }

@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cli/bench.h"
-#include "cli/boxed.h"
 #include "cli/command.h"
-#include "cli/input.h"
 #include "data/loader.h"
+#include "facade/boxed.h"
+#include "facade/input.h"
 #include "wing/wing.h"
 
 namespace soft {

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "cli/bench.h"
 #include "cli/command.h"
-#include "cli/runner.h"
 #include "engine/engine.h"
 #include "engine/roofline.h"
+#include "facade/runner.h"
 #include "study/bandwidth.h"
 #include "study/model_case.h"
 
@@ -82,7 +82,7 @@ LoadedModel native_model(const ModelOptions& options) {
 
 void run(const BenchRooflineOptions& options) {
   const LoadedModel loaded = native_model(options.model);
-  const Runner runner = open_runner(loaded, Engine::kNative);
+  const Runner runner(loaded, Engine::kNative);
   const std::deque<RooflineCase> cases = cases_of(options, loaded.card.spec);
   Roofline roofline;
   Triad triad;
@@ -91,7 +91,7 @@ void run(const BenchRooflineOptions& options) {
   const size_t first = contestants.size();
   for (const RooflineCase& one : cases) {
     contestants.push_back({one.model.name(), [&runner, &one] {
-                             runner.logits(one.pixels.data(), one.model.batch, one.model.size);
+                             runner.logits({one.pixels.data(), one.model.batch, one.model.size});
                            }});
   }
   const std::vector<Timing> timings = measure(contestants, options.bench);

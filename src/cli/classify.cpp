@@ -8,10 +8,12 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/data_options.h"
-#include "cli/input.h"
+#include "cli/model_options.h"
 #include "cli/pictures.h"
 #include "cli/progress.h"
-#include "cli/runner.h"
+#include "cli/sequences.h"
+#include "facade/input.h"
+#include "facade/runner.h"
 #include "metric/probability.h"
 
 namespace soft {
@@ -37,8 +39,8 @@ struct Answer {
 std::vector<Answer> answers_of(const PictureBatch& batch, const Runner& runner, Grid size,
                                int top) {
   std::vector<float> logits;
-  if (batch.count > 0) logits = runner.logits(batch.pixels.data(), batch.count, size);
-  const int64_t classes = runner.card.spec.classes;
+  if (batch.count > 0) logits = runner.logits({batch.pixels.data(), batch.count, size});
+  const int64_t classes = runner.spec().classes;
   std::vector<Answer> answers;
   const float* own = logits.data();
   for (const auto& [file, error] : batch.entries) {
@@ -48,11 +50,6 @@ std::vector<Answer> answers_of(const PictureBatch& batch, const Runner& runner, 
     own += classes;
   }
   return answers;
-}
-
-std::string class_name(const Card& card, int64_t index) {
-  const auto& names = card.class_names;
-  return index < static_cast<int64_t>(names.size()) ? names[index] : fmt::format("class {}", index);
 }
 
 Json json_of(const Answer& answer, const Card& card) {
@@ -75,22 +72,31 @@ void print_answer(const Answer& answer, const Card& card) {
   }
 }
 
+// A model of sequences reads texts, not pictures.
+bool answer_texts(const ClassifyOptions& options) {
+  if (!is_sequence_file(options.model.weights)) return false;
+  classify_texts(open_sequence_runner(read_weights(options.model.weights)),
+                 {options.inputs, options.top, options.json});
+  return true;
+}
+
 void run(const ClassifyOptions& options) {
+  if (answer_texts(options)) return;
   const std::vector<Picture> pictures = find_pictures(options.inputs, options.strict);
   const Runner runner = open_runner(options.model, options.engine);
-  check_own_size(runner.card, options.size);
+  check_own_size(runner.card(), options.size);
   Json rows = Json::array();
   size_t done = 0, unreadable = 0;
   ProgressLine progress;
-  const Preprocessing preprocessing = preprocessing_of(runner.card, options.size);
+  const Preprocessing preprocessing = preprocessing_of(runner.card(), options.size);
   each_batch(pictures, preprocessing, [&](const PictureBatch& batch) {
     const std::vector<Answer> answers =
         answers_of(batch, runner, {preprocessing.size, preprocessing.size}, options.top);
     progress.clear();
     for (const Answer& answer : answers) {
       if (!answer.error.empty()) ++unreadable;
-      if (options.json) rows.push_back(json_of(answer, runner.card));
-      if (!options.json) print_answer(answer, runner.card);
+      if (options.json) rows.push_back(json_of(answer, runner.card()));
+      if (!options.json) print_answer(answer, runner.card());
     }
     done += answers.size();
     progress.show(fmt::format("{}/{} pictures", done, pictures.size()),
@@ -110,7 +116,10 @@ void add_classify(CLI::App& app) {
                         "soft classify photo.jpg\n"
                         "soft classify --weights runs/flowers/best.safetensors --top 3 folder/\n"
                         "cat photo.jpg | soft classify --json -"});
-  command->add_option("images", options->inputs, "Pictures, folders, or - for standard input")
+  command
+      ->add_option(
+          "images", options->inputs,
+          "Pictures, folders, or - for standard input; texts where the weights are of sequences")
       ->required()
       ->type_name("IMAGE...");
   add_strict_flag(command, options->strict);

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "base/parallel.h"
 #include "cli/help.h"
+#include "soft/version.h"
 
 namespace soft {
 namespace {
@@ -31,14 +32,20 @@ void add_commands(CLI::App& app) {
   add_doctor(app);
   add_forward(app);
   add_convert(app);
+  add_onnx_export(app);
+  add_quantize(app);
   add_data(app);
   add_train(app);
+  add_launch(app);
   add_eval(app);
   add_classify(app);
   add_embed(app);
   add_attend(app);
+  add_health(app);
   add_serve(app);
   add_bench(app);
+  add_lra(app);
+  add_generate(app);
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -83,7 +90,9 @@ std::string complaint(const CLI::App& command, const std::string& word, const ch
     name += " " + command->get_name();
   }
   const auto unexpected = app.remaining(true);
-  const std::string word = unexpected.empty() ? "" : unexpected.front();
+  // What stands behind "--" is for another command: nobody mistyped it.
+  const bool mistyped = !unexpected.empty() && unexpected.front() != "--";
+  const std::string word = mistyped ? unexpected.front() : "";
   fail_usage("{}; see `{} --help`", complaint(*command, word, error.what()), name);
 }
 

@@ -17,13 +17,19 @@ void add_info(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_forward(CLI::App& app);
 void add_convert(CLI::App& app);
+void add_onnx_export(CLI::App& app);
+void add_quantize(CLI::App& app);
 void add_data(CLI::App& app);
 void add_train(CLI::App& app);
+void add_launch(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_classify(CLI::App& app);
 void add_embed(CLI::App& app);
 void add_attend(CLI::App& app);
+void add_health(CLI::App& app);
 void add_serve(CLI::App& app);
+void add_lra(CLI::App& app);
 void add_bench(CLI::App& app);
+void add_generate(CLI::App& app);
 
 }  // namespace soft

@@ -7,6 +7,8 @@
 #include "cli/command.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "describe/description.h"
+#include "weights/int8.h"
 
 namespace soft {
 namespace {
@@ -29,6 +31,7 @@ void run(const ConvertOptions& options) {
   ChosenModel chosen = choose_model(options.model);
   chosen.card.spec = with_changes(chosen.card.spec, options.model);
   check_fit(*chosen.weights, chosen.card.spec);
+  if (has_int8(*chosen.weights)) chosen.weights = dequantized(*chosen.weights);
   std::vector<NamedTensor> tensors;
   for (const TensorShape& tensor : tensors_of(chosen.card.spec)) {
     tensors.push_back({tensor.name, chosen.weights->tensors.at(tensor.name)});

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "kernels/machine.h"
+#include "soft/version.h"
 #include "wing/wing.h"
 
 namespace soft {

@@ -8,11 +8,12 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/data_options.h"
-#include "cli/input.h"
+#include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/pictures.h"
 #include "cli/progress.h"
-#include "cli/runner.h"
+#include "facade/input.h"
+#include "facade/runner.h"
 
 namespace soft {
 namespace {
@@ -36,7 +37,7 @@ struct Embedding {
 // Every picture is read, so that all the bad ones are named; the model stops at the first of them.
 Embedding embed_pictures(const std::vector<Picture>& pictures, const Runner& runner, int side) {
   Embedding embedding;
-  const Preprocessing preprocessing = preprocessing_of(runner.card, side);
+  const Preprocessing preprocessing = preprocessing_of(runner.card(), side);
   const Grid size{preprocessing.size, preprocessing.size};
   ProgressLine progress;
   each_batch(pictures, preprocessing, [&](const PictureBatch& batch) {
@@ -50,7 +51,7 @@ Embedding embed_pictures(const std::vector<Picture>& pictures, const Runner& run
       log_line(entry.error);
     }
     if (embedding.unreadable > 0) return;
-    const auto vectors = runner.vectors(batch.pixels.data(), batch.count, size);
+    const auto vectors = runner.vectors({batch.pixels.data(), batch.count, size});
     embedding.vectors.insert(embedding.vectors.end(), vectors.begin(), vectors.end());
   });
   return embedding;
@@ -71,7 +72,7 @@ void run(const EmbedOptions& options) {
   check_output(options.out);
   const std::vector<Picture> pictures = find_pictures(options.inputs, options.strict);
   const Runner runner = open_runner(options.model, options.engine);
-  check_own_size(runner.card, options.size);
+  check_own_size(runner.card(), options.size);
   Embedding embedding = embed_pictures(pictures, runner, options.size);
   if (options.json) print_json(json_of(embedding));
   if (embedding.unreadable > 0) {
@@ -79,7 +80,8 @@ void run(const EmbedOptions& options) {
          pictures.size(), options.out);
   }
   const auto count = static_cast<int64_t>(pictures.size());
-  const Array array{{count, runner.card.spec.stages.back().dim}, std::move(embedding.vectors)};
+  const auto width = static_cast<int64_t>(embedding.vectors.size()) / count;
+  const Array array{{count, width}, std::move(embedding.vectors)};
   write_npy(options.out, array);
   log("wrote '{}' {}", options.out, shape_text(array.shape));
 }

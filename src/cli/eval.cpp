@@ -11,10 +11,12 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/eval_report.h"
-#include "cli/input.h"
+#include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/runner.h"
+#include "cli/sequences.h"
+#include "facade/input.h"
+#include "facade/runner.h"
 #include "metric/evaluate.h"
 
 namespace soft {
@@ -29,6 +31,7 @@ struct EvalOptions {
   std::string split = "val";
   int size = 0;  // 0: the model's own
   int64_t limit = 0;
+  double val_fraction = 0;  // 0: the set's own, or the usual part of a folder without val/
   bool strict = false;
   int64_t batch = 64;
   int workers = 1;
@@ -68,16 +71,26 @@ void compare_names(const Dataset& dataset, const Card& card) {
       ours - names.begin(), printable(*ours), printable(*theirs), dataset.name);
 }
 
+// Nobody named these pictures: a run that held out fewer has seen some of them.
+void tell_division(const EvalOptions& options, const Dataset& dataset) {
+  if (dataset.held_out == 0 || options.val_fraction > 0) return;
+  log("'{}' has no val/: {:g} % of each class count as held out, as in `soft train`; "
+      "--val-fraction X when that was told another part",
+      options.data, 100 * dataset.held_out);
+}
+
 Loader make_loader(const EvalOptions& options, const Card& card) {
   DataRequest request;
   request.spec = options.data;
   request.split = split_of(options.split);
   request.limit = options.limit;
+  request.val_fraction = options.val_fraction;
   request.strict = options.strict;
   request.size = options.size > 0 ? options.size : card.spec.image_size;
   Dataset dataset = open_dataset(request);
   check_classes(dataset, card);
   compare_names(dataset, card);
+  tell_division(options, dataset);
   LoaderOptions loading;
   loading.batch = options.batch;
   loading.workers = options.workers;
@@ -114,17 +127,28 @@ Evaluation evaluate_with(const Runner& runner, Loader& loader, bool predictions)
     progress.show(fmt::format("{}/{} images", done, images), share_of(done, images));
   };
   const auto logits = [&](const Batch& batch) {
-    return runner.logits(batch.pixels.data(), batch.count, {batch.size, batch.size});
+    return runner.logits({batch.pixels.data(), batch.count, {batch.size, batch.size}});
   };
   return evaluate(loader, logits, how);
 }
 
+// A model of sequences: val stands for its test examples.
+bool answer_sequences(const EvalOptions& options) {
+  if (!is_sequence_file(options.model.weights)) return false;
+  const std::string part = options.split == "val" ? "test" : options.split;
+  evaluate_sequences(
+      {options.model.weights, options.data, part, options.limit, options.batch, options.json});
+  return true;
+}
+
 void run(const EvalOptions& options) {
   check_outputs(options);
-  Runner runner = open_runner(options.model, options.engine);
-  if (!options.crop.empty()) runner.card.crop_fraction = crop_fraction(options.crop);
-  check_own_size(runner.card, options.size);
-  Loader loader = make_loader(options, runner.card);
+  if (answer_sequences(options)) return;
+  const Runner runner = open_runner(options.model, options.engine);
+  Card card = runner.card();
+  if (!options.crop.empty()) card.crop_fraction = crop_fraction(options.crop);
+  check_own_size(card, options.size);
+  Loader loader = make_loader(options, card);
   check_matrix(options, loader.dataset());
   const Evaluation result = evaluate_with(runner, loader, !options.predictions.empty());
   write_files(options, result, loader.dataset());
@@ -149,11 +173,15 @@ void add_report_flags(CLI::App* command, EvalOptions& options) {
 void add_data_flags(CLI::App* command, EvalOptions& options) {
   command
       ->add_option("--data", options.data,
-                   "cifar10[:DIR], mnist, fashion-mnist, idx:DIR, folder:DIR or shapes")
+                   "cifar10[:DIR], mnist, fashion-mnist, idx:DIR, folder:DIR, tar:DIR, shapes, cue")
       ->required()
       ->type_name("DATA");
   command->add_option("--split", options.split, "train or val (default)")->type_name("NAME");
   command->add_option("--limit-val,--limit", options.limit, "At most N pictures")->type_name("N");
+  command
+      ->add_option("--val-fraction", options.val_fraction,
+                   "Part that training held out (default: 0.1 of a folder without val/)")
+      ->type_name("X");
   add_strict_flag(command, options.strict);
   add_own_size_flag(command, options.size);
   command

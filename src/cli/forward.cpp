@@ -6,9 +6,10 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "cli/input.h"
+#include "cli/model_options.h"
 #include "cli/output.h"
-#include "cli/runner.h"
+#include "facade/input.h"
+#include "facade/runner.h"
 
 namespace soft {
 namespace {
@@ -26,16 +27,16 @@ struct ForwardOptions {
 std::vector<NamedArray> answer(const Runner& runner, const Array& input,
                                const ForwardOptions& options) {
   const int64_t count = input.shape[0];
-  const Grid size{input.shape[2], input.shape[3]};
+  const ImageBatch images{input.data.data(), count, {input.shape[2], input.shape[3]}};
   std::vector<NamedArray> outputs;
   if (options.features) {
-    for (Array& map : runner.features(input.data.data(), count, size)) {
+    for (Array& map : runner.features(images)) {
       const auto number = fmt::format("{}.npy", outputs.size() + 1);
       const auto path = std::filesystem::path(options.output).replace_extension(number);
       outputs.push_back({path.string(), std::move(map)});
     }
   }
-  Array logits{{count, runner.card.spec.classes}, runner.logits(input.data.data(), count, size)};
+  Array logits{{count, runner.spec().classes}, runner.logits(images)};
   outputs.push_back({options.output, std::move(logits)});
   return outputs;
 }
@@ -49,7 +50,7 @@ void run(const ForwardOptions& options) {
   const Engine engine = choose_engine(options.engine, model.card.spec);
   const Array input = read_input(options.input, model.card);
   check_image(model.card.spec, {input.shape[2], input.shape[3]});
-  const auto outputs = answer(open_runner(model, engine), input, options);
+  const auto outputs = answer(Runner(model, engine), input, options);
   write_npy(outputs);
   for (const NamedArray& output : outputs) {
     log("wrote '{}' {}", output.path, shape_text(output.array.shape));

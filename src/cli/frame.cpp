@@ -2,7 +2,7 @@
 
 #include "base/parallel.h"
 #include "cli/command.h"
-#include "spec/cost.h"
+#include "describe/cost.h"
 #include "study/child.h"
 #include "study/model_case.h"
 #include "wing/wing.h"
@@ -22,10 +22,10 @@ std::function<void()> step_of(const ModelSpec& spec, Grid size, int64_t batch) {
 }
 
 std::function<void()> forward_of(const ModelSpec& spec, Grid size, int64_t batch) {
-  const TorchAnswers answers =
+  const Answers answers =
       torch_wing().open({random_weights(spec, 0), spec, threads(), /*fused=*/true});
   const std::vector<float> pixels = noise_for({spec, size, batch, ""});
-  return [=] { answers.logits(pixels.data(), batch, size); };
+  return [=] { answers.logits({pixels.data(), batch, size}); };
 }
 
 // Beyond the weights. LibTorch itself and its threads are in memory before the case starts.

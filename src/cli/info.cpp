@@ -13,7 +13,7 @@
 #include "cli/model_options.h"
 #include "cli/size.h"
 #include "cli/terminal.h"
-#include "spec/cost.h"
+#include "describe/cost.h"
 
 namespace soft {
 namespace {
@@ -34,22 +34,9 @@ struct Report {
   ModelCost cost;
 };
 
-bool is_model(const std::string& name) {
-  const auto names = model_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// A mistyped model should be answered as one, so a missing file must look like a file.
-bool is_file(const std::string& subject) {
-  if (is_model(subject)) return false;
-  std::error_code ignored;  // a name that no file can have is none
-  return subject.find_first_of("/.") != std::string::npos ||
-         std::filesystem::exists(subject, ignored);
-}
-
 Report report_on(InfoOptions options) {
   Report report;
-  if (is_file(options.subject)) {
+  if (!is_model_name(options.subject)) {
     report.file = options.model.weights = options.subject;
   } else {
     options.model.model = options.subject;
@@ -62,15 +49,13 @@ Report report_on(InfoOptions options) {
 }
 
 Json stage_as_json(const Report& report, size_t s) {
-  const StageSpec& row = report.spec.stages[s];
   const StageCost& cost = report.cost.stages[s];
-  const AttentionSpec attention = attention_of(report.spec, static_cast<int>(s));
   return {{"stage", s + 1},
           {"grid", {cost.grid.h, cost.grid.w}},
-          {"dim", row.dim},
-          {"heads", row.heads},
-          {"depth", row.depth},
-          {"attention", name_of(attention.mechanism)},
+          {"dim", cost.dim},
+          {"heads", cost.heads},
+          {"depth", cost.depth},
+          {"attention", cost.attention},
           {"landmarks", cost.landmarks},
           {"params", cost.params},
           {"macs", cost.macs},
@@ -108,13 +93,10 @@ std::vector<StageRow> stage_rows(const Report& report) {
                               "params", "MMACs", "inverse"}};
   const auto text = [](auto number) { return std::to_string(number); };
   for (size_t s = 0; s < report.cost.stages.size(); ++s) {
-    const StageSpec& row = report.spec.stages[s];
     const StageCost& cost = report.cost.stages[s];
-    const AttentionSpec attention = attention_of(report.spec, static_cast<int>(s));
-    rows.push_back({text(s + 1), fmt::format("{}x{}", cost.grid.h, cost.grid.w), text(row.dim),
-                    text(row.heads), text(row.depth), std::string(name_of(attention.mechanism)),
-                    text(cost.landmarks), text(cost.params), millions(cost.macs),
-                    millions(cost.inverse_macs)});
+    rows.push_back({text(s + 1), fmt::format("{}x{}", cost.grid.h, cost.grid.w), text(cost.dim),
+                    text(cost.heads), text(cost.depth), cost.attention, text(cost.landmarks),
+                    text(cost.params), millions(cost.macs), millions(cost.inverse_macs)});
   }
   rows.push_back({"head", "", "", "", "", "", "", text(report.cost.head_params),
                   millions(report.cost.head_macs), ""});

@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include "base/error.h"
+#include "facade/runner.h"
 
 namespace soft {
 
@@ -44,27 +44,16 @@ void add_setting_flag(CLI::App* command, ModelOptions& options) {
       ->type_name("KEY=VALUE");
 }
 
-ChosenModel choose_model(const ModelOptions& options) {
-  ChosenModel chosen;
-  if (options.weights.empty()) {
-    if (!options.weights_key.empty()) {
-      fail_usage("--weights-key {} chooses inside a .pth checkpoint, and none is given",
-                 options.weights_key);
-    }
-    chosen.card.spec = find_model(options.model);
-    return chosen;
-  }
-  chosen.weights = read_weights(options.weights, options.weights_key);
-  chosen.card = card_of(*chosen.weights, options.model);
-  check_fit(*chosen.weights, chosen.card.spec);
-  return chosen;
-}
-
-ModelSpec with_changes(ModelSpec spec, const ModelOptions& options) {
-  if (!options.attention.empty()) set_field(spec, "attention", options.attention);
-  for (const std::string& setting : options.settings) apply_setting(spec, setting);
-  validate(spec);
-  return spec;
+void add_engine_flag(CLI::App* command, std::string& engine) {
+  const auto take = [&engine](const std::string& name) {
+    parse_name("engine", name, engine_names());
+    engine = name;
+  };
+  command
+      ->add_option_function<std::string>(
+          "--engine", take,
+          "native, torch or torch-plain (default: native, or torch for what only LibTorch runs)")
+      ->type_name("NAME");
 }
 
 }  // namespace soft

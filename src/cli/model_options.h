@@ -1,23 +1,12 @@
-// Which model, from which weights, with which changes: flags that mean the same in every command
-// that builds or runs a model.
+// Flags that choose, change and run a model; they mean the same in every command.
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "weights/weights.h"
+#include "facade/choice.h"
 
 namespace soft {
-
-struct ModelOptions {
-  std::string model;                  // a row of the table
-  std::string weights;                // a .safetensors or .pth file
-  std::string weights_key;            // .pth: which dictionary
-  std::string attention;              // changes: the mechanism first,
-  std::vector<std::string> settings;  // then key=value, in the order given
-};
 
 void add_model_flag(CLI::App* command, ModelOptions& options);        // --model
 void add_weights_flag(CLI::App* command, ModelOptions& options);      // --weights, or the box
@@ -25,16 +14,7 @@ void add_weights_key_flag(CLI::App* command, ModelOptions& options);  // --weigh
 void add_change_flags(CLI::App* command, ModelOptions& options);      // --attention, --set
 void add_setting_flag(CLI::App* command, ModelOptions& options);      // --set
 
-struct ChosenModel {
-  std::optional<Weights> weights;  // none: a row of the table, without weights
-  Card card;                       // describes the weights exactly, before any change
-};
-
-// Reads the weights file where one is given (--model then tells what shapes cannot show), otherwise
-// looks the model up.
-ChosenModel choose_model(const ModelOptions& options);
-
-// The spec with --attention and then every --set applied; refused when it cannot be built.
-ModelSpec with_changes(ModelSpec spec, const ModelOptions& options);
+// --engine; refuses a name that is none.
+void add_engine_flag(CLI::App* command, std::string& engine);
 
 }  // namespace soft

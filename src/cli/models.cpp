@@ -5,7 +5,8 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "spec/cost.h"
+#include "describe/cost.h"
+#include "spec/all_models.h"
 
 namespace soft {
 namespace {
@@ -24,7 +25,7 @@ struct ModelRow {
 
 std::vector<ModelRow> rows_matching(const std::string& filter) {
   std::vector<ModelRow> rows;
-  for (std::string_view name : model_names()) {
+  for (std::string_view name : all_model_names()) {
     if (name.find(filter) == std::string_view::npos) continue;
     const ModelSpec spec = find_model(name);
     const ModelCost cost = cost_of(spec, {spec.image_size, spec.image_size});

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/parallel.h"
+#include "facade/input.h"
 #include "image/codec.h"
 #include "image/picture_file.h"
 
@@ -71,10 +72,7 @@ Pictures pictures_below(const std::string& folder, bool strict) {
 std::vector<float> read_pixels(Picture& picture, const Preprocessing& preprocessing) {
   if (!picture.error.empty()) return {};
   try {
-    const Image image = evaluation_crop(read_upright(picture.file), preprocessing);
-    std::vector<float> pixels(image.rgb.size());
-    normalise(image, preprocessing, pixels.data());
-    return pixels;
+    return prepared(read_upright(picture.file), preprocessing);
   } catch (const Error& error) {
     picture.error = error.what();
     return {};

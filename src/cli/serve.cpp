@@ -6,27 +6,23 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "cli/boxed.h"
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "cli/input.h"
-#include "cli/runner.h"
 #include "cli/serve_flags.h"
+#include "facade/runner.h"
 
 namespace soft {
 namespace {
 
 constexpr const char* kPrefix = "SOFT_SERVE_";
 
-ServedModel open_model(ModelOptions options) {
-  if (options.weights.empty()) options.weights = boxed_weights();
-  const LoadedModel model = load_model(options);
-  const std::string obstacle = native_obstacle(model.card.spec);
-  if (!obstacle.empty()) {
-    fail("{}; the server runs on the native engine alone, so serve another model", obstacle);
-  }
-  return {Packed(model.weights, model.card.spec), preprocessing_of(model.card),
-          model.card.class_names};
+// What one worker may take beside the weights.
+constexpr size_t kWorkerMemory = size_t{1} << 30;
+
+ServedModel open_model(const ServeFlags& options) {
+  WorkspaceOptions workspaces;
+  workspaces.largest_bytes = kWorkerMemory;
+  return ServedModel(open_runner(options.model, options.engine, workspaces));
 }
 
 std::chrono::milliseconds duration_of(double seconds) {
@@ -35,18 +31,17 @@ std::chrono::milliseconds duration_of(double seconds) {
 
 Endpoints endpoints_of(const ServeFlags& options) {
   if (options.endpoints.empty()) return {};
-  Endpoints chosen{false, false, false, false, false};
-  const std::pair<std::string_view, bool*> known[] = {{"classify", &chosen.classify},
-                                                      {"attend", &chosen.attend},
-                                                      {"model", &chosen.model},
-                                                      {"metrics", &chosen.metrics},
-                                                      {"page", &chosen.page}};
+  Endpoints chosen{false, false, false, false, false, false};
+  const std::pair<std::string_view, bool*> known[] = {
+      {"classify", &chosen.classify}, {"embed", &chosen.embed},     {"attend", &chosen.attend},
+      {"model", &chosen.model},       {"metrics", &chosen.metrics}, {"page", &chosen.page}};
   for (const std::string& name : options.endpoints) {
     const auto* found = std::find_if(std::begin(known), std::end(known),
                                      [&](const auto& entry) { return entry.first == name; });
     if (found == std::end(known)) {
       fail_usage(
-          "--endpoints '{}' does not exist; there are: classify, attend, model, metrics, page",
+          "--endpoints '{}' does not exist; there are: classify, embed, attend, model, metrics, "
+          "page",
           name);
     }
     *found->second = true;
@@ -110,7 +105,7 @@ void run(ServeFlags& options) {
   serving.journal = {options.access_log, options.error_log, options.log_format == "json"};
   serving.allowed_hosts = options.allow_host;
   serving.allowed_origins = options.allow_origin;
-  serve(open_model(options.model), serving);
+  serve(open_model(options), serving);
 }
 
 }  // namespace

@@ -84,11 +84,13 @@ void add_model_flags(CLI::App* command, Flags& flags, ServeFlags& options) {
   add_model_flag(command, options.model);
   add_change_flags(command, options.model);
   add_weights_key_flag(command, options.model);
+  add_engine_flag(command, options.engine);
   flags.known("--weights", options.model.weights);
   flags.known("--model", options.model.model);
   flags.known("--attention", options.model.attention);
   flags.known("--set", options.model.settings);
   flags.known("--weights-key", options.model.weights_key);
+  flags.known("--engine", options.engine);
   flags.threads();
 }
 
@@ -103,7 +105,7 @@ void add_address_flags(Flags& flags, ServeFlags& options) {
   flags.list("--allow-origin", options.allow_origin, "URL",
              "A web site whose pages may ask, as https://example.org; * for any");
   flags.list("--endpoints", options.endpoints, "NAMES",
-             "Those that exist, of classify,attend,model,metrics,page (default: all)");
+             "Those that exist, of classify,embed,attend,model,metrics,page (default: all)");
 }
 
 void add_crew_flags(Flags& flags, ServeFlags& options) {

@@ -14,6 +14,7 @@ namespace soft {
 
 struct ServeFlags {
   ModelOptions model;
+  std::string engine;
   Address address;
   int workers = 0;  // 0: one for each thread
   int readers = 0;  // 0: as many as workers

@@ -96,8 +96,7 @@ std::string ini_of(const std::vector<FlagSetting>& settings) {
   std::string text;
   for (const FlagSetting& setting : settings) {
     const Values values = setting.values();
-    if (values.empty()) continue;
-    text += key_of(setting.option) + "=";
+    text += (values.empty() ? "# " : "") + key_of(setting.option) + "=";
     for (size_t i = 0; i < values.size(); ++i) text += (i == 0 ? "" : " ") + quoted(values[i]);
     text += "\n";
   }

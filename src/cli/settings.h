@@ -20,7 +20,7 @@ struct FlagSetting {
 void fill_in(const std::vector<FlagSetting>& settings, const std::string& prefix,
              const std::string& file);
 
-// All of them as an INI file, which fill_in reads back.
+// All of them as an INI file, which fill_in reads back; those without a value as comments.
 std::string ini_of(const std::vector<FlagSetting>& settings);
 
 }  // namespace soft

@@ -1,9 +1,6 @@
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include <array>
-#include <chrono>
-#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -12,10 +9,12 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "cli/chart_file.h"
+#include "cli/clean_stop.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/train_text.h"
+#include "rank/place.h"
 #include "study/curve.h"
 #include "wing/wing.h"
 
@@ -29,29 +28,6 @@ struct TrainOptions {
   bool json = false;
 };
 
-volatile std::sig_atomic_t interrupted = 0;
-
-// The first of these asks for a clean stop; a second one ends the program at once.
-constexpr std::array kEndings{SIGINT, SIGTERM, SIGHUP};
-
-void on_interrupt(int) {
-  interrupted = 1;
-  for (int signal : kEndings) std::signal(signal, SIG_DFL);
-}
-
-// Nobody reads what is printed (`soft train … | head`): a clean stop, too, and no end of the
-// process.
-void on_broken_pipe(int) { interrupted = 1; }
-
-void stop_cleanly_on_signals() {
-  torch_wing();  // LibTorch 2 takes SIGHUP for itself while it is opened: ours come after it
-  for (int signal : kEndings) {
-    const bool deaf = std::signal(signal, on_interrupt) == SIG_IGN;
-    if (deaf && signal == SIGHUP) std::signal(signal, SIG_IGN);  // under nohup
-  }
-  std::signal(SIGPIPE, on_broken_pipe);
-}
-
 std::string clock_text(double seconds) {
   const auto whole = static_cast<int64_t>(seconds);
   if (whole >= 3600) return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
@@ -59,9 +35,11 @@ std::string clock_text(double seconds) {
 }
 
 std::string step_text(const StepReport& r) {
-  return fmt::format("epoch {}/{}  {}/{}  loss {:.4f}  lr {:.2e}  {:.0f} images/s  {} left",
+  const std::string waiting =
+      r.world > 1 ? fmt::format("  {} ranks, {:.0f} % waiting", r.world, 100 * r.waiting) : "";
+  return fmt::format("epoch {}/{}  {}/{}  loss {:.4f}  lr {:.2e}  {:.0f} images/s{}  {} left",
                      r.epoch, r.epochs, r.batch, r.batches, r.loss, r.lr, r.images_per_second,
-                     clock_text(r.seconds_left));
+                     waiting, clock_text(r.seconds_left));
 }
 
 // top-1 is that of the average where there is one, and `weights` that of the weights themselves.
@@ -91,6 +69,13 @@ void draw_curve(const std::string& folder) {
   write_chart(folder + "/curve.svg", curve_of(read_text(folder + "/log.csv")));
 }
 
+// From the watcher's thread, whatever the others do meanwhile. Files appear whole or not at all, so
+// nothing has to be finished first.
+void leave_at_once(const std::string& text) {
+  log_line(text + "; this rank leaves");
+  std::_Exit(1);
+}
+
 TrainEvents events_of(const TrainOptions& options, ProgressLine& progress) {
   TrainEvents events;
   events.plan = [&](const Json& plan) {
@@ -102,13 +87,15 @@ TrainEvents events_of(const TrainOptions& options, ProgressLine& progress) {
   events.epoch = [&](const EpochRow& row) {
     progress.clear();
     if (!options.json) print_row(row);
+    if (!row.health.empty()) log_line(health_text(row.health));
     draw_curve(options.request.out);
   };
   events.notice = [&](const std::string& text) {
     progress.clear();
     log_line(text);
   };
-  events.should_stop = [] { return interrupted != 0; };
+  events.should_stop = asked_to_stop;
+  events.lost = leave_at_once;
   return events;
 }
 
@@ -121,7 +108,9 @@ void print_dry_run(const TrainOutcome& outcome, bool json) {
 std::string free_folder(const TrainRequest& request) {
   const size_t colon = request.data.find(':');
   std::filesystem::path data = request.data.substr(colon == std::string::npos ? 0 : colon + 1);
-  if (data.filename().empty()) data = data.parent_path();  // "folder:pets/"
+  // "folder:pets/", "tar:pets/train-{000..127}.tar"
+  const bool shards = data.string().find_first_of("{*") != std::string::npos;
+  if (data.filename().empty() || shards) data = data.parent_path();
   const std::string model = request.model.empty() ? "run" : request.model;
   const std::string wanted = fmt::format("runs/{}-{}", model, data.filename().string());
   std::string folder = wanted;
@@ -145,18 +134,32 @@ void choose_folder(TrainOptions& options) {
   if (request.out.empty() && !request.dry_run) request.out = free_folder(request);
 }
 
+// LibTorch's own words about sockets; ours say the same in a line that people understand.
+void hush_torch() {
+  setenv("TORCH_CPP_LOG_LEVEL", "FATAL", 0);
+  setenv("GLOG_minloglevel", "3", 0);
+}
+
 TrainOutcome train(const TrainOptions& options) {
   ProgressLine progress;
+  if (options.request.place.grouped) hush_torch();
   if (!options.request.dry_run) stop_cleanly_on_signals();
   return torch_wing().train(options.request, events_of(options, progress));
+}
+
+// Rank 0 has said it all.
+void end_quietly(const TrainOutcome& outcome) {
+  if (outcome.interrupted) fail("interrupted");
 }
 
 void run(TrainOptions options) {
   TrainRequest& request = options.request;
   if (options.list_settings) return print_settings(torch_wing().settings(request), options.json);
+  request.place = place_of_process();
   choose_folder(options);
   request.threads = threads();
   const TrainOutcome outcome = train(options);
+  if (!request.place.first()) return end_quietly(outcome);
   if (request.dry_run) return print_dry_run(outcome, options.json);
   if (outcome.interrupted) {
     fail("interrupted; `soft train --resume {}` goes on from here", request.out);
@@ -177,8 +180,9 @@ CLI::Option* add_optional(CLI::App* command, const char* flag, std::optional<T>&
 }
 
 void add_what(CLI::App* command, TrainRequest& request) {
-  command->add_option("--data", request.data,
-                      "cifar10[:DIR], mnist, fashion-mnist, idx:DIR, folder:DIR or shapes");
+  command->add_option(
+      "--data", request.data,
+      "cifar10[:DIR], mnist, fashion-mnist, idx:DIR, folder:DIR, tar:DIR, shapes or cue");
   command->add_option("--model", request.model, "A name from `soft models`");
   command->add_option("--attention", request.attention, "Another mechanism in the same model");
   command
@@ -196,7 +200,7 @@ void add_what(CLI::App* command, TrainRequest& request) {
 
 void add_how(CLI::App* command, TrainRequest& request) {
   add_optional(command, "--epochs", request.epochs, "Epochs", "N");
-  add_optional(command, "--batch", request.batch, "Pictures per step", "N");
+  add_optional(command, "--batch", request.batch, "Pictures per step, on each rank", "N");
   add_optional(command, "--lr", request.lr, "Peak learning rate (default: from the batch)", "X")
       ->check(finite_number())
       ->check(CLI::PositiveNumber.description(""));
@@ -206,7 +210,7 @@ void add_how(CLI::App* command, TrainRequest& request) {
   add_optional(command, "--limit-val", request.limit_val, "At most N validation pictures", "N");
   add_optional(command, "--val-fraction", request.val_fraction,
                "Part of the training pictures to validate with (default: 0.1 of a folder without "
-               "val/)",
+               "val/ and of shards without val-*.tar)",
                "X")
       ->check(finite_number());
   command->add_flag_callback(
@@ -220,6 +224,12 @@ void add_how(CLI::App* command, TrainRequest& request) {
   command->add_option("--save-steps", request.save_steps, "Save a state every N steps, too")
       ->check(whole_number())
       ->type_name("N");
+  command
+      ->add_option("--group-timeout", request.group_timeout,
+                   "Seconds after which a rank that is not heard of is lost")
+      ->check(finite_number())
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("X");
 }
 
 }  // namespace

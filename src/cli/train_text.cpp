@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <utility>
 
@@ -55,9 +57,12 @@ std::string recipe_text(const Json& plan) {
 }
 
 std::string steps_text(const Json& plan) {
-  return fmt::format("{} epochs, {} steps, batch {}, {:.1f} TMACs in all",
+  const int ranks = plan.at("ranks").get<int>();
+  const std::string each = ranks > 1 ? fmt::format(" on each of {} ranks", ranks) : "";
+  return fmt::format("{} epochs, {} steps, batch {}{}, {:.1f} TMACs in all",
                      plan.at("epochs").get<int>(), plan.at("steps").get<int64_t>(),
-                     plan.at("batch").get<int64_t>(), plan.at("total_macs").get<double>() / 1e12);
+                     plan.at("batch").get<int64_t>(), each,
+                     plan.at("total_macs").get<double>() / 1e12);
 }
 
 void add_measured(std::vector<std::string>& lines, const Json& plan) {
@@ -94,6 +99,26 @@ std::vector<std::string> plan_lines(const Json& plan) {
                   plan.at("min_lr").get<double>(), text_of(plan, "ema")));
   if (plan.contains("seconds")) add_measured(lines, plan);
   return lines;
+}
+
+std::string health_text(const std::vector<LayerHealth>& layers) {
+  constexpr size_t kFew = 4;
+  const auto one = [](const LayerHealth& layer) {
+    std::string text = fmt::format("{}.{} {:.2g}", layer.stage, layer.layer, layer.share);
+    if (std::isfinite(layer.rank)) {
+      text += fmt::format(" (K1 {:.2g}, rank {:.2g})", layer.kernel_median, layer.rank);
+    }
+    return text;
+  };
+  std::string text = "attention, Y/V:";
+  if (layers.size() <= kFew) {
+    for (const LayerHealth& layer : layers) text += " " + one(layer);
+    return text;
+  }
+  const auto [least, most] = std::minmax_element(
+      layers.begin(), layers.end(),
+      [](const LayerHealth& a, const LayerHealth& b) { return a.share < b.share; });
+  return text + " least " + one(*least) + ", most " + one(*most);
 }
 
 void print_settings(const std::vector<SettingRow>& rows, bool json) {

@@ -17,12 +17,13 @@ struct BrokenPicture {
 };
 
 struct Batch {
-  int64_t count = 0;             // N
-  int size = 0;                  // H = W
-  std::vector<float> pixels;     // [N, 3, H, W], normalised
-  std::vector<float> targets;    // [N, classes], smoothed and mixed; empty in evaluation
-  std::vector<int64_t> labels;   // [N]
-  std::vector<int64_t> indices;  // [N], places in the data set
+  int64_t count = 0;               // N
+  int size = 0;                    // H = W
+  std::vector<float> pixels;       // [N, 3, H, W], normalised
+  std::vector<float> targets;      // [N, classes], smoothed and mixed; empty in evaluation
+  std::vector<int64_t> labels;     // [N]
+  std::vector<int64_t> indices;    // [N], places in the data set
+  std::vector<int64_t> positions;  // [N], places in the epoch; empty in evaluation
   int64_t epoch = 0;
   int64_t number = 0;                 // in the epoch
   std::vector<BrokenPicture> broken;  // evaluation: pictures that could not join the batch
@@ -33,8 +34,9 @@ struct LoaderOptions {
   bool training = false;  // shuffle, augment, drop the incomplete last batch
   Augmentation augmentation;
   Preprocessing preprocessing;
-  uint64_t seed = 42;  // the same on every rank
-  int workers = 0;     // 0: one per core
+  uint64_t seed = 42;      // the same on every rank
+  int64_t shuffle = 8192;  // shards: the shuffle buffers of all ranks together, in pictures
+  int workers = 0;         // 0: one per core
   int rank = 0, world = 1;
 };
 

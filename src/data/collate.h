@@ -31,8 +31,16 @@ class Collator {
  private:
   void collate_training(const BatchPlan& plan, Batch& batch) const;
   void collate_evaluation(const BatchPlan& plan, Batch& batch) const;
-  Image training_picture(int64_t index, Random random, Batch& batch) const;
-  void write(const std::vector<Image>& pictures, const Mix& mix, Batch& batch) const;
+  // A picture that took part in the batch, and what it is.
+  struct Taken {
+    Image image;
+    int64_t index = 0, label = 0;
+  };
+  Taken training_picture(const BatchPlan& plan, int64_t position) const;
+  std::vector<Taken> training_pictures(const BatchPlan& plan,
+                                       const std::vector<int64_t>& positions) const;
+  void write(const std::vector<Taken>& pictures, const std::vector<Taken>& partners, const Mix& mix,
+             Batch& batch) const;
   Random random_of(const BatchPlan& plan, uint64_t purpose, int64_t item) const;
 
   const Dataset& dataset_;

@@ -1,7 +1,6 @@
 #include "data/dataset.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -9,6 +8,8 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/random.h"
+#include "data/cue.h"
+#include "data/held_out.h"
 #include "data/installed.h"
 #include "data/source.h"
 
@@ -61,33 +62,61 @@ Dataset open_fashion(const Spec& spec, Split split) {
   return dataset;
 }
 
+// `least`: pixels a side below which its shapes cannot be told apart.
+void check_drawn(const Spec& spec, const DataRequest& request, int least) {
+  if (!spec.folder.empty()) {
+    fail_usage("'{}' is drawn, not read: leave out ':{}'", spec.kind, spec.folder);
+  }
+  if (request.size < least) {
+    fail_usage("{} need{} at least {} pixels a side, not {}", spec.kind,
+               spec.kind.back() == 's' ? "" : "s", least, request.size);
+  }
+}
+
 Dataset open_shapes(const Spec& spec, const DataRequest& request) {
-  if (!spec.folder.empty()) fail_usage("'shapes' is drawn, not read: leave out ':{}'", spec.folder);
-  if (request.size < 8) fail_usage("shapes need at least 8 pixels a side, not {}", request.size);
+  check_drawn(spec, request, 8);
   return draw_shapes({request.size, request.seed}, request.split);
 }
 
-constexpr double kHeldOut = 0.1;  // of a folder without val/
+Dataset open_cue(const Spec& spec, const DataRequest& request) {
+  check_drawn(spec, request, kSmallestCue);
+  return open_cue(CueOptions{request.size, request.seed}, request.split);
+}
+
+constexpr double kHeldOut = 0.1;  // of a folder without val/, or of shards
+
+bool validates_itself(const Spec& spec) {
+  if (spec.kind == "folder") return has_validation(given_folder(spec));
+  return spec.kind != "tar" || has_validation_shards(given_folder(spec));
+}
 
 double fraction_of(const Spec& spec, const DataRequest& request) {
   const double fraction = request.val_fraction;
   if (!(fraction >= 0 && fraction < 1)) {
     fail_usage("a validation fraction of {} must lie in [0, 1)", fraction);
   }
-  if (fraction > 0 || spec.kind != "folder") return fraction;
-  return has_validation(given_folder(spec)) ? 0 : kHeldOut;
+  return fraction > 0 || validates_itself(spec) ? fraction : kHeldOut;
 }
 
 Dataset open_source(const Spec& spec, const DataRequest& request) {
-  if (spec.kind == "folder") return open_folder(given_folder(spec), request.split, request.strict);
+  if (spec.kind == "folder") {
+    return open_folder(given_folder(spec), {request.split, request.strict, request.spare_index});
+  }
+  if (spec.kind == "tar") {
+    return open_shards(given_folder(spec), {request.split, request.spare_index});
+  }
   if (spec.kind == "idx") return open_idx(given_folder(spec), request.split);
   if (spec.kind == "cifar10") return open_cifar10(folder_of(spec), request.split);
   if (spec.kind == "mnist") return open_mnist(spec, request.split);
   if (spec.kind == "fashion-mnist") return open_fashion(spec, request.split);
   if (spec.kind == "shapes") return open_shapes(spec, request);
-  fail_usage("unknown data '{}'{}; use cifar10, mnist, fashion-mnist, shapes, folder:DIR, idx:DIR",
-             spec.kind,
-             hint(spec.kind, {"cifar10", "mnist", "fashion-mnist", "shapes", "folder", "idx"}));
+  if (spec.kind == "cue") return open_cue(spec, request);
+  fail_usage(
+      "unknown data '{}'{}; use cifar10, mnist, fashion-mnist, shapes, cue, folder:DIR, tar:DIR, "
+      "idx:DIR",
+      spec.kind,
+      hint(spec.kind,
+           {"cifar10", "mnist", "fashion-mnist", "shapes", "cue", "folder", "tar", "idx"}));
 }
 
 Dataset open_described(const Spec& spec, const DataRequest& request) {
@@ -127,29 +156,31 @@ Dataset limited(Dataset dataset, int64_t count) {
   return subset(std::move(dataset), std::move(chosen));
 }
 
-// Class by class, so that rare classes are validated, too; a class keeps at least one picture to
-// learn from.
 Dataset held_out(Dataset dataset, double fraction, Split split) {
-  std::vector<std::vector<int64_t>> members(dataset.class_count());
-  for (int64_t i = 0; i < dataset.size(); ++i) members[dataset.labels[i]].push_back(i);
-  std::vector<int64_t> chosen;
-  for (size_t label = 0; label < members.size(); ++label) {
-    const auto size = static_cast<int64_t>(members[label].size());
-    const auto wanted = std::max<int64_t>(1, std::llround(fraction * static_cast<double>(size)));
-    const int64_t count = std::min(wanted, size - 1);
-    const auto order = Random(0, {label}).permutation(size);
-    for (int64_t k = 0; k < size; ++k) {
-      if ((k < count) == (split == Split::kValidation)) chosen.push_back(members[label][order[k]]);
-    }
-  }
+  std::vector<int64_t> chosen =
+      held_out_places(dataset.labels, dataset.class_count(), fraction, split == Split::kValidation);
   if (chosen.empty()) {
     fail("'{}' has one picture a class: nothing can be held out for validation", dataset.name);
   }
-  std::sort(chosen.begin(), chosen.end());
   dataset = subset(std::move(dataset), std::move(chosen));
   dataset.held_out = fraction;
   return dataset;
 }
+
+namespace {
+
+// Where the shards begin among the chosen pictures; pictures in another order lie anywhere.
+std::vector<int64_t> shards_of(const std::vector<int64_t>& chosen,
+                               const std::vector<int64_t>& shards) {
+  if (!std::is_sorted(chosen.begin(), chosen.end())) return {};
+  std::vector<int64_t> begins;
+  for (const int64_t first : shards) {
+    begins.push_back(std::lower_bound(chosen.begin(), chosen.end(), first) - chosen.begin());
+  }
+  return begins;
+}
+
+}  // namespace
 
 Dataset subset(Dataset dataset, std::vector<int64_t> indices) {
   auto chosen = std::make_shared<const std::vector<int64_t>>(std::move(indices));
@@ -159,9 +190,20 @@ Dataset subset(Dataset dataset, std::vector<int64_t> indices) {
   dataset.load = [chosen, load = std::move(dataset.load)](int64_t index) {
     return load((*chosen)[index]);
   };
+  if (dataset.draw) {
+    dataset.draw = [chosen, draw = std::move(dataset.draw)](int64_t index, int64_t epoch) {
+      return draw((*chosen)[index], epoch);
+    };
+  }
   dataset.describe = [chosen, describe = std::move(dataset.describe)](int64_t index) {
     return describe((*chosen)[index]);
   };
+  if (dataset.read) {
+    dataset.read = [chosen, read = std::move(dataset.read)](int64_t index) {
+      return read((*chosen)[index]);
+    };
+  }
+  dataset.shards = shards_of(*chosen, dataset.shards);
   return dataset;
 }
 

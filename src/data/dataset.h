@@ -28,21 +28,30 @@ struct Dataset {
   // Both may be called from any thread. `load` throws Error for a picture that cannot be read.
   std::function<Image(int64_t index)> load;
   std::function<std::string(int64_t index)> describe;  // the file, or set and number
+  // Sets that are drawn anew: the picture as an epoch of training sees it, its label unchanged.
+  std::function<Image(int64_t index, int64_t epoch)> draw;
+  std::function<std::vector<uint8_t>(int64_t index)> read;  // the file's bytes, where it has one
+
+  // Where pictures lie one behind the other in shards and are best read in that order: the first
+  // picture of each shard. Empty: any order is as good.
+  std::vector<int64_t> shards;
 
   int64_t size() const { return static_cast<int64_t>(labels.size()); }
   int64_t class_count() const { return static_cast<int64_t>(classes.size()); }
 };
 
 struct DataRequest {
-  std::string spec;  // cifar10[:DIR], mnist, fashion-mnist, idx:DIR, folder:DIR, shapes
+  // cifar10[:DIR], mnist, fashion-mnist, idx:DIR, folder:DIR, tar:DIR, shapes, cue
+  std::string spec;
   Split split = Split::kTrain;
   int64_t limit = 0;    // at most so many pictures; 0: all
-  int size = 32;        // side at which `shapes` draws; the other sets have their own
-  uint64_t seed = 0;    // of `shapes`
+  int size = 32;        // side at which `shapes` and `cue` are drawn; the other sets have their own
+  uint64_t seed = 0;    // of `shapes` and `cue`
   bool strict = false;  // folders: every file is a picture, also one that does not look like one
   // Part of every class's training pictures that is kept for validation, always the same ones.
-  // 0: the set's own validation pictures, and a tenth of a folder that has none.
+  // 0: the set's own validation pictures, and a tenth of a folder or of shards that have none.
   double val_fraction = 0;
+  std::string spare_index{};  // folder for the index of a folder that cannot be written; "": none
 };
 
 // Everything that can be known to be wrong before the first picture is read is an Error here.

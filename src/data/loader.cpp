@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "data/sampler.h"
+#include "data/shard_order.h"
 
 namespace soft {
 namespace {
@@ -18,6 +19,7 @@ LoaderOptions checked(LoaderOptions options, const Dataset& dataset) {
   if (options.preprocessing.size < 1) {
     fail_usage("pictures of {} pixels a side; they need at least 1", options.preprocessing.size);
   }
+  if (options.shuffle < 1) fail_usage("a shuffle buffer of {} pictures", options.shuffle);
   if (options.workers < 0) fail_usage("{} loader workers; use 0 for all cores", options.workers);
   if (options.workers == 0) options.workers = hardware_threads();
   if (options.training) validate(options.augmentation);
@@ -57,11 +59,16 @@ void Loader::shut_down() {
   for (std::thread& worker : workers_) worker.join();
 }
 
+std::vector<int64_t> Loader::order_of(int64_t epoch) const {
+  if (dataset_.shards.empty()) return epoch_order(options_, dataset_.size(), epoch);
+  return shard_order(options_, dataset_.shards, dataset_.size(), epoch);
+}
+
 void Loader::start(int64_t epoch, int64_t first_batch) {
   if (first_batch < 0 || first_batch > batches_) {
     fail("cannot start at batch {} of an epoch of {}", first_batch, batches_);
   }
-  std::vector<int64_t> order = epoch_order(options_, dataset_.size(), epoch);
+  std::vector<int64_t> order = order_of(epoch);
   std::unique_lock<std::mutex> lock(mutex_);
   end_ = claimed_;  // nothing more is claimed
   cancel_ = true;

@@ -27,6 +27,9 @@ class Loader {
   const LoaderOptions& options() const { return options_; }
   int64_t batches() const { return batches_; }  // per epoch, on this rank
 
+  // The pictures in the order in which all ranks together visit them.
+  std::vector<int64_t> order_of(int64_t epoch) const;
+
   // Begins an epoch, or continues one at a batch; what was under way is dropped.
   void start(int64_t epoch, int64_t first_batch = 0);
 

@@ -102,8 +102,8 @@ void write_mixed(const Image& image, const Image& partner, const Mix& mix,
   }
 }
 
-void soft_targets(const std::vector<int64_t>& labels, int64_t classes, double smoothing,
-                  const Mix& mix, std::vector<float>& targets) {
+void soft_targets(const std::vector<int64_t>& labels, const std::vector<int64_t>& partners,
+                  int64_t classes, double smoothing, const Mix& mix, std::vector<float>& targets) {
   const size_t count = labels.size();
   const double off = smoothing / static_cast<double>(classes);
   const double on = 1 - smoothing;  // on top of `off`
@@ -111,7 +111,7 @@ void soft_targets(const std::vector<int64_t>& labels, int64_t classes, double sm
   for (size_t j = 0; j < count; ++j) {
     float* row = targets.data() + j * classes;
     const int64_t own = labels[j];
-    const int64_t other = labels[count - 1 - j];
+    const int64_t other = partners[j];
     const auto value = [&](double share) { return static_cast<float>(off + on * share); };
     row[other] = value(1 - mix.lambda);
     row[own] = value(own == other ? 1 : mix.lambda);

@@ -1,5 +1,6 @@
 // Mixup and cutmix. One draw holds for a whole batch; picture j is mixed with its mirror image in
-// the batch, picture N-1-j, on 8-bit values with rounding, and so are the targets.
+// the batch, picture N-1-j, on 8-bit values with rounding, and so are the targets. A batch that
+// several ranks share is one batch here.
 #pragma once
 
 #include <array>
@@ -31,9 +32,9 @@ NormaliseTable normalise_table(const Preprocessing& preprocessing);
 void write_mixed(const Image& image, const Image& partner, const Mix& mix,
                  const NormaliseTable& table, float* planes);
 
-// Smoothed and mixed targets [N, classes] of a batch with these labels: 1 - e + e/K and e/K, then
-// lambda y + (1 - lambda) y of the partner.
-void soft_targets(const std::vector<int64_t>& labels, int64_t classes, double smoothing,
-                  const Mix& mix, std::vector<float>& targets);
+// Smoothed and mixed targets [N, classes] of pictures with these labels and of their partners:
+// 1 - e + e/K and e/K, then lambda y + (1 - lambda) y of the partner.
+void soft_targets(const std::vector<int64_t>& labels, const std::vector<int64_t>& partners,
+                  int64_t classes, double smoothing, const Mix& mix, std::vector<float>& targets);
 
 }  // namespace soft

@@ -6,10 +6,13 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "data/outline.h"
 #include "data/source.h"
 
 namespace soft {
 namespace {
+
+using namespace outline;  // NOLINT: a room of its own
 
 constexpr int64_t kTrainCount = 20'000;
 constexpr int64_t kValidationCount = 2'000;
@@ -31,32 +34,15 @@ const std::vector<std::string> kClasses{
     "triangle",         "star",        "cross",  "horizontal stripes",
     "vertical stripes", "checkerboard"};
 
-struct Point {
-  double x = 0, y = 0;
-};
-
-// Signed distances, negative inside, of shapes about the origin that fill a circle of radius 1.
-
-double disc(Point p) { return std::hypot(p.x, p.y) - 1; }
-
-double box(Point p, double half_width, double half_height) {
-  return std::max(std::abs(p.x) - half_width, std::abs(p.y) - half_height);
-}
-
-double triangle(Point p) {
-  constexpr double kHalfRoot3 = 0.8660254037844386;
-  return std::max({p.y, kHalfRoot3 * p.x - 0.5 * p.y, -kHalfRoot3 * p.x - 0.5 * p.y}) - 0.5;
-}
-
 // Folded into one of its ten equal sectors, a star is bounded by a single line from the tip (1, 0)
 // to the inner corner at 36 degrees.
-double star(Point p) {
+double star(Spot p) {
   constexpr double kSector = M_PI / 5;
   constexpr double kInnerRadius = 0.42;
   const double turn = std::remainder(std::atan2(p.y, p.x), 2 * kSector);
   const double radius = std::hypot(p.x, p.y);
-  const Point folded{radius * std::cos(turn), radius * std::abs(std::sin(turn))};
-  const Point edge{kInnerRadius * std::cos(kSector) - 1, kInnerRadius * std::sin(kSector)};
+  const Spot folded{radius * std::cos(turn), radius * std::abs(std::sin(turn))};
+  const Spot edge{kInnerRadius * std::cos(kSector) - 1, kInnerRadius * std::sin(kSector)};
   const double cross = edge.x * folded.y - edge.y * (folded.x - 1);
   return -cross / std::hypot(edge.x, edge.y);
 }
@@ -64,13 +50,13 @@ double star(Point p) {
 // Bands of width 1/4 with gaps of the same width.
 double bands(double x) { return std::abs(std::remainder(x, 0.5)) - 0.125; }
 
-double checkerboard(Point p) {
+double checkerboard(Spot p) {
   const double across = bands(p.x + 0.125);
   const double down = bands(p.y + 0.125);
   return std::max(std::min(across, down), -std::max(across, down));  // in exactly one of the two
 }
 
-double distance(Shape shape, Point p) {
+double distance(Shape shape, Spot p) {
   switch (shape) {
     case Shape::kCircle:
       return disc(p);
@@ -107,12 +93,12 @@ Colour random_colour(Random& random) {
 // Everything random about one picture but its noise.
 struct Scene {
   Shape shape = Shape::kCircle;
-  Point centre;  // pixels
+  Spot centre;  // pixels
   double radius = 1;
-  Point turn;  // (cos, sin) of its angle
+  Spot turn;  // (cos, sin) of its angle
   Colour ink{};
   Colour ground_from{}, ground_to{};  // a gradient across the picture…
-  Point slope;                        // …in this direction, per pixel
+  Spot slope;                         // …in this direction, per pixel
   double noise = 0;                   // largest deviation of a value
 };
 
@@ -160,8 +146,8 @@ Scene random_scene(int size, Random& random) {
 double coverage(const Scene& scene, double x, double y) {
   const double dx = (x - scene.centre.x) / scene.radius;
   const double dy = (y - scene.centre.y) / scene.radius;
-  const Point local{scene.turn.x * dx + scene.turn.y * dy, scene.turn.x * dy - scene.turn.y * dx};
-  return std::clamp(0.5 - distance(scene.shape, local) * scene.radius, 0.0, 1.0);
+  const Spot local{scene.turn.x * dx + scene.turn.y * dy, scene.turn.x * dy - scene.turn.y * dx};
+  return covered(distance(scene.shape, local) * scene.radius);
 }
 
 Image draw(const Scene& scene, int size, Random& random) {

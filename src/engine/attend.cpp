@@ -24,6 +24,7 @@ Range chosen(const char* what, int asked, int count, Range otherwise) {
 }
 
 int stage_of(const ModelSpec& spec, const AttendRequest& request) {
+  if (spec.in_zoo()) fail_usage("attend does not know where {} has its attention", spec.name);
   const auto stages = static_cast<int>(spec.stages.size());
   const int second = std::min(1, stages - 1);
   if (request.stage == AttendRequest::kAll) {
@@ -85,14 +86,6 @@ AttendResult attend(const ModelSpec& spec, const RowSource& source, const Attend
     }
   }
   return result;
-}
-
-AttendResult attend(const Packed& model, Workspace& workspace, const AttendInput& input,
-                    const AttendRequest& request) {
-  const RowSource source = [&](const ImageBatch& images, const RowQuery& query) {
-    return attention_row(model, workspace, images, query);
-  };
-  return attend(model.spec(), source, input, request);
 }
 
 Json to_json(const AttendResult& result) {

@@ -3,12 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "base/grid.h"
-#include "engine/engine.h"
+#include "base/json.h"
+#include "engine/question.h"
 #include "image/transform.h"
+#include "spec/model_spec.h"
 
 namespace soft {
 
@@ -46,13 +47,8 @@ struct AttendResult {
   std::vector<AttendRow> rows;
 };
 
-// Whatever knows a model's rows, as attention_row gives them.
-using RowSource = std::function<Array(const ImageBatch& images, const RowQuery& query)>;
-
 // A usage error says which stage, layer, head or pixel does not exist.
 AttendResult attend(const ModelSpec& spec, const RowSource& source, const AttendInput& input,
-                    const AttendRequest& request);
-AttendResult attend(const Packed& model, Workspace& workspace, const AttendInput& input,
                     const AttendRequest& request);
 
 // The same as JSON: {"grid":[h,w],"rows":[{"stage","layer","head","row":[…]}]}.

@@ -88,33 +88,54 @@ LinearForm resolve(LinearForm form) {
 }
 
 Dense pack_dense(const DenseShape& shape, Grid typical, const float* weight, const float* bias) {
-  Dense dense{shape, {}, memory(bias_desc(shape), cpu())};
+  Dense dense;
+  dense.shape = shape;
+  dense.bias = memory(bias_desc(shape), cpu());
   memory stored(stored_desc(shape), cpu(), const_cast<float*>(weight));
   dense.weights = reordered(stored, describe(shape, typical).weights_desc());
   std::copy_n(bias, shape.out, static_cast<float*>(dense.bias.get_data_handle()));
   return dense;
 }
 
+Dense pack_dense(const DenseShape& shape, const Int8Source& source) {
+  Dense dense;
+  dense.shape = shape;
+  dense.int8 = std::make_shared<const Int8Dense>(pack_int8(shape, source));
+  return dense;
+}
+
 DenseRunner::DenseRunner(const DenseShape& shape, Grid in, int threads, int workers)
-    : threads_(threads) {
-  const ThreadScope scope(threads);
-  const dnnl::primitive_desc plan = describe(shape, in);
+    : shape_(shape), in_(in), threads_(threads), int8_(shape, in), slots_(workers) {}
+
+void DenseRunner::compile() {
+  const ThreadScope scope(threads_);
+  const dnnl::primitive_desc plan = describe(shape_, in_);
   weights_ = plan.weights_desc();
   primitive_ = dnnl::primitive(plan);
-  for (int worker = 0; worker < workers; ++worker) {
-    slots_.push_back({dnnl::stream(cpu()), memory(plan.src_desc(), cpu(), nullptr),
-                      memory(plan.dst_desc(), cpu(), nullptr),
-                      memory(plan.scratchpad_desc(), cpu())});
+  for (Slot& slot : slots_) {
+    slot.stream = dnnl::stream(cpu());
+    slot.src = memory(plan.src_desc(), cpu(), nullptr);
+    slot.dst = memory(plan.dst_desc(), cpu(), nullptr);
+    slot.scratch = memory(plan.scratchpad_desc(), cpu());
   }
 }
 
 void DenseRunner::adopt(const Dense& dense) {
+  if (dense.int8) {
+    for (Slot& slot : slots_) slot.bytes.resize(int8_.byte_count());
+    return;
+  }
+  if (!primitive_) compile();
   memory packed = dense.weights;
   if (packed.get_desc() != weights_) own_copies_.emplace(&dense, reordered(packed, weights_));
 }
 
 void DenseRunner::run(int worker, const Dense& dense, const float* src, float* dst) const {
+  if (dense.watch) dense.watch(src, in_.size());
   Slot& slot = slots_[worker];
+  if (dense.int8) {
+    return int8_.run(*dense.int8, shape_.relu, threads_, {}, src, slot.bytes.data(), dst);
+  }
   slot.src.set_data_handle(const_cast<float*>(src));
   slot.dst.set_data_handle(dst);
   const auto copy = own_copies_.find(&dense);
@@ -128,6 +149,17 @@ void DenseRunner::run(int worker, const Dense& dense, const float* src, float* d
   const dnnl_status_t status = dnnl_primitive_execute(primitive_.get(), slot.stream.get(),
                                                       arguments.size(), arguments.data());
   if (status != dnnl_success) fail("oneDNN cannot run a layer: {}", dnnl_status2str(status));
+}
+
+void DenseRunner::run_gelu(int worker, const Dense& dense, GeluForm form, float* src,
+                           float* dst) const {
+  if (dense.int8) {
+    return int8_.run(*dense.int8, shape_.relu, threads_, form, src, slots_[worker].bytes.data(),
+                     dst);
+  }
+  const int64_t rows = in_.size(), cols = shape_.in;
+  gelu({form, rows, cols}, {src, cols}, {src, cols});
+  run(worker, dense, src, dst);
 }
 
 RowRunner::RowRunner(const DenseShape& shape, const std::vector<int64_t>& row_counts, int workers) {

@@ -1,15 +1,19 @@
 // Dense layers on oneDNN: convolutions over maps [H, W, C] (NHWC), and linear layers over rows
 // [n, C], which are maps n high and 1 wide. Weights stand in the blocked layout that oneDNN prefers
-// on this machine; code is compiled for each size.
+// on this machine; code is compiled for each size. A layer packed as bytes runs on our own kernel.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
 #include <vector>
 
 #include "base/grid.h"
 #include "engine/engine.h"
+#include "engine/int8_dense.h"
 
 namespace soft {
 
@@ -34,14 +38,20 @@ LinearForm resolve(LinearForm form);  // kBest becomes what is best here
 struct Dense {
   DenseShape shape;
   dnnl::memory weights;
-  dnnl::memory bias;  // [out]
+  dnnl::memory bias;                                          // [out]
+  std::shared_ptr<const Int8Dense> int8;                      // instead of the two above
+  std::function<void(const float* src, int64_t rows)> watch;  // sees all that the layer reads
 
-  size_t bytes() const { return weights.get_desc().get_size() + bias.get_desc().get_size(); }
+  size_t bytes() const {
+    if (int8) return int8->bytes();
+    return weights.get_desc().get_size() + bias.get_desc().get_size();
+  }
 };
 
 // weight [out, in, kernel, kernel], bias [out]. The layout is chosen for maps of the `typical`
 // size.
 Dense pack_dense(const DenseShape& shape, Grid typical, const float* weight, const float* bias);
+Dense pack_dense(const DenseShape& shape, const Int8Source& source);
 
 // A dense layer's compiled code for one size of map. Each of its workers may run it at the same
 // time as the others, with any weights of that shape.
@@ -56,15 +66,24 @@ class DenseRunner {
 
   void run(int worker, const Dense& dense, const float* src, float* dst) const;
 
+  // The layer over gelu(src); src may be overwritten.
+  void run_gelu(int worker, const Dense& dense, GeluForm gelu, float* src, float* dst) const;
+
  private:
   struct Slot {
     dnnl::stream stream;
     dnnl::memory src, dst, scratch;
+    std::vector<uint8_t> bytes;
   };
 
+  void compile();
+
+  DenseShape shape_;
+  Grid in_;
   int threads_;
+  Int8Plan int8_;
   dnnl::memory::desc weights_;
-  dnnl::primitive primitive_;
+  dnnl::primitive primitive_;        // empty until a layer in float32 is adopted
   mutable std::vector<Slot> slots_;  // one per worker, touched by that worker only
   std::map<const Dense*, dnnl::memory> own_copies_;
 };
@@ -78,6 +97,10 @@ class RowRunner {
   void adopt(const Dense& dense);
   void run(int worker, const Dense& dense, int64_t rows, const float* src, float* dst) const {
     runners_.at(rows).run(worker, dense, src, dst);
+  }
+  void run_gelu(int worker, const Dense& dense, GeluForm form, int64_t rows, float* src,
+                float* dst) const {
+    runners_.at(rows).run_gelu(worker, dense, form, src, dst);
   }
 
  private:

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "base/grid.h"
 #include "base/npy.h"
 #include "engine/profile.h"
+#include "engine/question.h"
 #include "spec/model_spec.h"
 #include "weights/weights.h"
 
@@ -30,13 +32,20 @@ std::string native_obstacle(const ModelSpec& spec);
 // machine (matmul with AVX-512, a 1x1 convolution below).
 enum class LinearForm { kBest, kConvolution, kMatmul };
 
+// Sees every input [rows, channels] of a dense layer before it runs, from several threads at once.
+// Layers that read the same input run as one.
+using InputWatch = std::function<void(const std::vector<std::string>& layers, const float* input,
+                                      int64_t rows, int64_t channels)>;
+
 struct Network;  // engine/network.h
 
 // A model's weights as the engine reads them: in oneDNN's blocked layouts, BN folded into its
-// convolutions. Copies share one network; the weights file is not needed afterwards.
+// convolutions; layers that a file holds as bytes run as bytes. Copies share one network; the
+// weights file is not needed afterwards.
 class Packed {
  public:
-  Packed(const Weights& weights, const ModelSpec& spec, LinearForm form = LinearForm::kBest);
+  Packed(const Weights& weights, const ModelSpec& spec, LinearForm form = LinearForm::kBest,
+         const InputWatch& watch = {});
 
   const ModelSpec& spec() const;
   size_t bytes() const;
@@ -44,12 +53,6 @@ class Packed {
 
  private:
   std::shared_ptr<const Network> network_;
-};
-
-struct ImageBatch {
-  const float* pixels;  // [count, 3, size.h, size.w], normalised as the model's card says
-  int64_t count;
-  Grid size;
 };
 
 struct WorkspaceOptions {
@@ -89,15 +92,7 @@ void embed(const Packed& model, Workspace& workspace, const ImageBatch& images, 
 // Maps after each stage, [count, C, H, W]; the last one after the final norm, without class token.
 std::vector<Array> features(const Packed& model, Workspace& workspace, const ImageBatch& images);
 
-struct RowQuery {
-  int stage = 0;      // from 0
-  int layer = 0;      // from 0
-  int64_t token = 0;  // on the stage's grid, row by row
-  int layers = 1;     // this many, from `layer` on, in one pass
-};
-
-// That token's row of every head's attention matrix, value path aside: [count, layers·heads, n]. A
-// class token comes first in n. Takes O(n·m) work, never an n x n array.
+// As a RowSource gives them. Takes O(n·m) work, never an n x n array.
 Array attention_row(const Packed& model, Workspace& workspace, const ImageBatch& images,
                     const RowQuery& query);
 

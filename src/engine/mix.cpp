@@ -1,10 +1,22 @@
 #include "engine/mix.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "engine/team.h"
 #include "kernels/value_path.h"
 
 namespace soft {
+namespace {
+
+// The value path is all there is.
+void mix_nothing(const MixShape& shape, const MixJob& job, int64_t head, float* y) {
+  const Rows out = head_output(shape, y, head);
+  for (int64_t i = 0; i < shape.tokens(); ++i) std::fill_n(out.row(i), shape.head_dim(), 0.0f);
+  add_value_path(shape, job.layer, head, head_rows(shape, job, head).v, out, 0, shape.grid.h);
+}
+
+}  // namespace
 
 MixNeeds mix_needs(const MixShape& shape) {
   switch (shape.spec.mechanism) {
@@ -15,6 +27,8 @@ MixNeeds mix_needs(const MixShape& shape) {
       return {0, dense_needs(shape)};
     case Mechanism::kSoftmax:
       return {0, softmax_needs(shape)};
+    case Mechanism::kNone:
+      return {};
     case Mechanism::kGaussian:
     case Mechanism::kGaussianSoftmax:
     case Mechanism::kLinformer:
@@ -30,7 +44,9 @@ MixNeeds mix_needs(const MixShape& shape) {
 int64_t mix(const MixShape& shape, const MixJob& job, float* y) {
   if (uses_landmarks(shape.spec.mechanism)) return mix_soft(shape, job, y);
   share(shape.team, shape.spec.heads, [&](int worker, int64_t head) {
-    if (shape.spec.mechanism == Mechanism::kSoftDense) {
+    if (shape.spec.mechanism == Mechanism::kNone) {
+      mix_nothing(shape, job, head, y);
+    } else if (shape.spec.mechanism == Mechanism::kSoftDense) {
       mix_dense(shape, job, head, y, job.worker(worker));
     } else {
       mix_softmax(shape, job, head, y, job.worker(worker));
@@ -42,7 +58,9 @@ int64_t mix(const MixShape& shape, const MixJob& job, float* y) {
 void mix_row(const MixShape& shape, const MixJob& job, int64_t token, float* out) {
   share(shape.team, shape.spec.heads, [&](int worker, int64_t head) {
     float* row = out + head * shape.tokens();
-    if (uses_landmarks(shape.spec.mechanism)) {
+    if (shape.spec.mechanism == Mechanism::kNone) {
+      std::fill_n(row, shape.tokens(), 0.0f);
+    } else if (uses_landmarks(shape.spec.mechanism)) {
       soft_row(shape, job, head, token, row, job.worker(worker));
     } else if (shape.spec.mechanism == Mechanism::kSoftDense) {
       dense_row(shape, job, head, token, row, job.worker(worker));

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <vector>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "engine/mix.h"
 #include "engine/sampler.h"
@@ -30,11 +31,27 @@ InverseMode mode_of(Inverse inverse) {
   return InverseMode::kExact;
 }
 
+SoftForm form_of(Normalise normalise) {
+  switch (normalise) {
+    case Normalise::kNone:
+      break;
+    case Normalise::kCore:
+      return SoftForm::kCore;
+    case Normalise::kRows:
+      return SoftForm::kRows;
+    case Normalise::kMean:
+      return SoftForm::kMean;
+    case Normalise::kSymmetric:
+      fail_usage("the native engine has no normalise=symmetric; use --engine torch");
+  }
+  return SoftForm::kPlain;
+}
+
 // Modes that do not regularise their steps do not regularise what takes their place either.
 SoftOptions options_of(const AttentionSpec& spec) {
   const bool regularised = spec.inverse == Inverse::kNewton || spec.inverse == Inverse::kExact;
   return {{mode_of(spec.inverse), spec.newton_steps, regularised ? spec.epsilon : 0},
-          spec.mechanism == Mechanism::kSoftNorm};
+          form_of(normalisation_of(spec))};
 }
 
 // With its sizes only; enough to ask how much memory it takes.
@@ -133,7 +150,8 @@ MixNeeds soft_needs(const MixShape& shape) {
   const SoftHead head = sized_head(shape);
   const int64_t sampling = HeadSampler(shape.spec, shape.grid).scratch();
   const int64_t row = soft_state_size(head) + 2 * padded(head.landmarks) +
-                      kTokenChunk * head.landmarks + gaussian_scratch(head.landmarks, head.dim);
+                      std::max(kTokenChunk * head.landmarks, soft_tile_size(head)) +
+                      gaussian_scratch(head.landmarks, head.dim);
   MixNeeds needs;
   if (heads_apart(shape)) {
     needs.worker = std::max(sampling, soft_attention_size(head));
@@ -154,6 +172,22 @@ int64_t mix_soft(const MixShape& shape, const MixJob& job, float* y) {
   return fallbacks;
 }
 
+// 1/g of one row of K1 in form kRows, otherwise 1; own [m] is the row, tile: soft_tile_size floats.
+float row_share(const SoftHead& head, const SoftState& state, const float* own, float* tile) {
+  if (state.form != SoftForm::kRows) return 1;
+  for (int64_t chunk = 0; chunk < token_chunks(head.tokens); ++chunk) {
+    soft_gather(head, state, chunk, tile);
+  }
+  soft_mix(head, state);
+  float sum = 0, reach = 0, square = 0;
+  for (int64_t j = 0; j < head.landmarks; ++j) {
+    sum += own[j] * state.spread[j];
+    reach += own[j];
+    square += state.spread[j] * state.spread[j];
+  }
+  return 1 / guarded_sum(sum, reach, square);
+}
+
 // Row i of K1·N·K1', N = inv(A) or its normalised form: K1·(N·K1[i, :]'), a chunk of tokens at a
 // time.
 void soft_row(const MixShape& shape, const MixJob& job, int64_t index, int64_t token, float* out,
@@ -166,10 +200,11 @@ void soft_row(const MixShape& shape, const MixJob& job, int64_t index, int64_t t
   float* own = rest + soft_state_size(head);  // [m] K1[token, :]
   float* weights = own + padded(m);           // [m] N·K1[token, :]'
   float* tile = weights + padded(m);          // [kTokenChunk, m]
-  float* scratch = tile + kTokenChunk * m;
+  float* scratch = tile + std::max(kTokenChunk * m, soft_tile_size(head));
   const ConstRows landmarks{head.landmark, d};
   gaussian({1, m, d}, {head.q.row(token), head.q.stride}, 1, landmarks, {own, m}, scratch);
-  gemm({1, m, m}, {own, m}, {state.core, m}, weights, m);
+  const float share = row_share(head, state, own, tile);
+  gemm({1, m, m, share}, {own, m}, {state.core, m}, weights, m);
   for (int64_t begin = 0; begin < head.tokens; begin += kTokenChunk) {
     const int64_t count = std::min(kTokenChunk, head.tokens - begin);
     gaussian({count, m, d}, {head.q.row(begin), head.q.stride}, 1, landmarks, {tile, m}, scratch);

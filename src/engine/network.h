@@ -50,6 +50,7 @@ struct Network {
   size_t bytes() const;
 };
 
-Network pack_network(const Weights& weights, const ModelSpec& spec, LinearForm form);
+Network pack_network(const Weights& weights, const ModelSpec& spec, LinearForm form,
+                     const InputWatch& watch);
 
 }  // namespace soft

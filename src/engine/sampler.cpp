@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "spec/cost.h"
+#include "spec/landmark_count.h"
 
 namespace soft {
 
@@ -18,7 +18,10 @@ LandmarkConv layer_conv(const Windows& windows, int64_t dim, const PackedLayer* 
 }
 
 HeadSampler::HeadSampler(const AttentionSpec& spec, Grid grid)
-    : sampler_(spec.sampler), dim_(spec.head_dim()), count_(landmark_count(spec, grid)) {
+    : sampler_(spec.sampler),
+      scale_(spec.kernel_scale),
+      dim_(spec.head_dim()),
+      count_(landmark_count(spec, grid)) {
   if (sampler_ == Sampler::kBiased) return;
   Grid map = grid;
   if (spec.landmarks > 0) {
@@ -53,6 +56,9 @@ void HeadSampler::sample(const PackedLayer& layer, ConstRows q, float* landmarks
     average_pool(windows_, dim_, q, 1, nullptr, landmarks);
   } else {
     landmark_conv(conv(&layer), q, landmarks, nullptr, scratch);
+    if (scale_ == KernelScale::kReleased) return;
+    const auto quarter_root = static_cast<float>(std::pow(dim_, -0.25));
+    for (int64_t i = 0; i < count_ * dim_; ++i) landmarks[i] *= quarter_root;
   }
 }
 

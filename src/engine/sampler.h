@@ -23,6 +23,7 @@ class HeadSampler {
   LandmarkConv conv(const PackedLayer* layer) const;
 
   Sampler sampler_;
+  KernelScale scale_;
   int64_t dim_;
   int64_t count_;
   Windows pooled_;  // fixed landmarks: the map is first averaged to (g·r) x (g·r); else no windows

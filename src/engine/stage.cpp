@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/positions.h"
+#include "describe/positions.h"
 
 namespace soft {
 namespace {
@@ -36,7 +36,8 @@ StageShape stage_shape(const Network& network, int index, Grid image, int team) 
 }
 
 StageCode::StageCode(const PackedStage& stage, const StageShape& shape)
-    : positions(positions_for(stage, shape.mix.grid)) {
+    : positions(resized_positions(stage.positions,
+                                  {stage.made_for, shape.mix.grid, stage.prefix, false, false})) {
   const int team = shape.mix.team;
   Grid map = shape.input;
   for (const Dense& conv : stage.embed) {

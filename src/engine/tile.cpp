@@ -1,6 +1,5 @@
 #include "engine/tile.h"
 
-#include "kernels/gelu.h"
 #include "kernels/layer_norm.h"
 
 namespace soft {
@@ -31,11 +30,9 @@ void TilePass::project(const PackedLayer& layer, const float* input) const {
 
 // branch = W2·gelu(W1·input + b1) + b2
 void TilePass::perceptron(const PackedLayer& layer, const float* input) const {
-  const int64_t hidden = layer.up.shape.out;
   code_.up.run(worker_, layer.up, rows_.count, input, rows_.hidden);
   const GeluForm form = layer.post() ? GeluForm::kTanh : GeluForm::kErf;
-  gelu({form, rows_.count, hidden}, {rows_.hidden, hidden}, {rows_.hidden, hidden});
-  code_.down.run(worker_, layer.down, rows_.count, rows_.hidden, rows_.branch);
+  code_.down.run_gelu(worker_, layer.down, form, rows_.count, rows_.hidden, rows_.branch);
 }
 
 void TilePass::enter(const PackedStage& stage, const float* positions, int64_t skip) const {

@@ -49,6 +49,12 @@ void Skipped::add(const std::string& path) {
   if (count++ == 0 || path < first) first = path;
 }
 
+void Skipped::add(const Skipped& more) {
+  if (more.count == 0) return;
+  if (count == 0 || more.first < first) first = more.first;
+  count += more.count;
+}
+
 std::string Skipped::notice(const std::string& folder) const {
   if (count == 0) return "";
   const bool one = count == 1;

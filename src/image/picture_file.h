@@ -20,6 +20,7 @@ struct Skipped {
   std::string first;
 
   void add(const std::string& path);
+  void add(const Skipped& more);
   // One line: how many, which, and how to have them taken. "" when there are none.
   std::string notice(const std::string& folder) const;
 };

@@ -22,12 +22,23 @@ SoftState carve(const SoftHead& head, Carver& carver) {
   state.packed.columns = carver.take(packed_landmarks_size(m, d));
   state.inverse = carver.take(m * m);
   state.gathered = carver.take(m * d);
+  state.sums = carver.take(m);
   state.core = carver.take(m * m);
   state.mixed = carver.take(m * d);
+  state.spread = carver.take(m);
   state.partial = carver.take(token_chunks(head.tokens) * m * d);
+  state.partial_sums = carver.take(token_chunks(head.tokens) * padded(m));
   state.cross = keeps_cross(head) ? carver.take(head.tokens * padded(m)) : nullptr;
   state.scratch = carver.take(prepare_scratch(head));
   return state;
+}
+
+// At least 1, so that it divides.
+float real_tokens(const SoftHead& head) {
+  if (head.token_mask == nullptr) return static_cast<float>(head.tokens);
+  float real = 0;
+  for (int64_t i = 0; i < head.tokens; ++i) real += head.token_mask[i];
+  return std::max(real, 1.0f);
 }
 
 // Tokens [begin, end) of a chunk.
@@ -51,11 +62,13 @@ SoftState soft_state(const SoftHead& head, float* memory) {
 
 int64_t soft_tile_size(const SoftHead& head) { return kTokenTile * padded(head.landmarks); }
 
-void degree_factors(int64_t m, bool norm, const float* a, float* e) {
+void degree_factors(const SoftHead& head, SoftForm form, const float* a, float* e) {
+  const int64_t m = head.landmarks;
+  const float all = form == SoftForm::kMean ? 1 / std::sqrt(real_tokens(head)) : 1;
   for (int64_t i = 0; i < m; ++i) {
     float degree = 0;
     for (int64_t j = 0; j < m; ++j) degree += a[i * m + j];
-    e[i] = norm ? 1 / std::sqrt(degree) : 1;
+    e[i] = form == SoftForm::kCore ? 1 / std::sqrt(degree) : all;
   }
 }
 
@@ -65,6 +78,37 @@ void scale_by_degree(int64_t m, const float* e, const float* x, float* core) {
   }
 }
 
+namespace {
+
+// sum [count] of the chunks' parts, in order; they stand `stride` apart.
+void add_parts(const SoftHead& head, const float* parts, int64_t stride, int64_t count,
+               float* sum) {
+  std::copy_n(parts, count, sum);
+  for (int64_t chunk = 1; chunk < token_chunks(head.tokens); ++chunk) {
+    for (int64_t i = 0; i < count; ++i) sum[i] += parts[chunk * stride + i];
+  }
+}
+
+float square_of(int64_t count, const float* values) {
+  float square = 0;
+  for (int64_t i = 0; i < count; ++i) square += values[i] * values[i];
+  return square;
+}
+
+// y [rows, d] /= g, row by row.
+void divide_by_sums(const SoftHead& head, const SoftState& state, int64_t rows, const float* k,
+                    Rows y) {
+  const float square = square_of(head.landmarks, state.spread);
+  float dots[kTokenTile], reach[kTokenTile];
+  sum_rows(rows, head.landmarks, k, state.spread, {dots, reach});
+  for (int64_t i = 0; i < rows; ++i) {
+    const float share = 1 / guarded_sum(dots[i], reach[i], square);
+    for (int64_t c = 0; c < head.dim; ++c) y.row(i)[c] *= share;
+  }
+}
+
+}  // namespace
+
 InverseReport soft_prepare(const SoftHead& head, const SoftOptions& options, SoftState& state) {
   const int64_t m = head.landmarks, d = head.dim;
   float* a = state.scratch;  // [m, m]
@@ -73,7 +117,8 @@ InverseReport soft_prepare(const SoftHead& head, const SoftOptions& options, Sof
                                 state.packed.columns);
   gaussian_self(m, d, {head.landmark, d}, head.landmark_mask, a, scratch);
   const InverseReport report = invert(options.inverse, m, a, state.inverse, scratch);
-  degree_factors(m, options.norm, a, scratch);
+  state.form = options.form;
+  degree_factors(head, options.form, a, scratch);
   scale_by_degree(m, scratch, state.inverse, state.core);
   return report;
 }
@@ -81,22 +126,37 @@ InverseReport soft_prepare(const SoftHead& head, const SoftOptions& options, Sof
 void soft_gather(const SoftHead& head, const SoftState& state, int64_t chunk, float* tile) {
   const int64_t m = head.landmarks, d = head.dim, width = padded(m);
   float* sums = state.partial + chunk * m * d;  // [m, d]
+  float* columns = state.partial_sums + chunk * width;
+  std::fill_n(columns, width, 0.0f);
   for_each_tile(chunk_begin(chunk), chunk_end(head, chunk), [&](int64_t token, int64_t rows) {
     float* k = state.cross == nullptr ? tile : state.cross + token * width;  // [rows, padded(m)]
     cross_tile(head, state.packed, token, rows, k);
     const float beta = token == chunk_begin(chunk) ? 0 : 1;
     gemm({m, d, rows, 1, beta}, {k, width, true}, {head.v.row(token), head.v.stride}, sums, d);
+    if (state.form == SoftForm::kRows) add_columns(rows, m, k, nullptr, columns);
   });
 }
 
 void soft_mix(const SoftHead& head, const SoftState& state) {
   const int64_t m = head.landmarks, d = head.dim;
-  std::copy_n(state.partial, m * d, state.gathered);
-  for (int64_t chunk = 1; chunk < token_chunks(head.tokens); ++chunk) {
-    const float* sums = state.partial + chunk * m * d;
-    for (int64_t i = 0; i < m * d; ++i) state.gathered[i] += sums[i];
-  }
+  add_parts(head, state.partial, m * d, m * d, state.gathered);
   gemm({m, d, m}, {state.core, m}, {state.gathered, d}, state.mixed, d);
+  if (state.form != SoftForm::kRows) return;
+  add_parts(head, state.partial_sums, padded(m), m, state.sums);
+  soft_spread(head, state.core, state.sums, state.spread);
+}
+
+float soft_spread(const SoftHead& head, const float* core, const float* sums, float* spread) {
+  const int64_t m = head.landmarks;
+  std::fill_n(spread, padded(m), 0.0f);
+  gemm({m, 1, m}, {core, m}, {sums, 1}, spread, 1);
+  return square_of(m, spread);
+}
+
+float guarded_sum(float sum, float reach, float spread_square) {
+  constexpr auto kCancel = static_cast<float>(kCancelled * kCancelled);
+  constexpr auto kVanish = static_cast<float>(kVanished * kVanished);
+  return std::sqrt(sum * sum + kCancel * reach * reach * spread_square + kVanish);
 }
 
 void soft_scatter(const SoftHead& head, const SoftState& state, int64_t chunk, Rows y,
@@ -106,6 +166,9 @@ void soft_scatter(const SoftHead& head, const SoftState& state, int64_t chunk, R
     float* k = state.cross == nullptr ? tile : state.cross + token * width;  // [rows, padded(m)]
     if (state.cross == nullptr) cross_tile(head, state.packed, token, rows, k);
     gemm({rows, d, m}, {k, width}, {state.mixed, d}, y.row(token), y.stride);
+    if (state.form == SoftForm::kRows) {
+      divide_by_sums(head, state, rows, k, {y.row(token), y.stride});
+    }
   });
 }
 
@@ -114,11 +177,12 @@ int64_t soft_attention_size(const SoftHead& head) {
 }
 
 InverseReport soft_attention(const SoftHead& head, const SoftOptions& options, Rows y,
-                             float* memory, float* inverse, float* gathered) {
+                             float* memory, const SoftSaved& saved) {
   SoftState state = soft_state(head, memory);
   float* tile = memory + soft_state_size(head);
-  if (inverse != nullptr) state.inverse = inverse;
-  if (gathered != nullptr) state.gathered = gathered;
+  if (saved.inverse != nullptr) state.inverse = saved.inverse;
+  if (saved.gathered != nullptr) state.gathered = saved.gathered;
+  if (saved.sums != nullptr) state.sums = saved.sums;
   const InverseReport report = soft_prepare(head, options, state);
   const int64_t chunks = token_chunks(head.tokens);
   for (int64_t chunk = 0; chunk < chunks; ++chunk) soft_gather(head, state, chunk, tile);

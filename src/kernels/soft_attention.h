@@ -6,8 +6,18 @@
 //             masked tokens have rows of 0 in K; dropped landmarks have columns of 0 in K and the
 //             row and column of the identity in A
 //   X       = inv(A), see inverse.h
-//   N       = X, or D^-½·X·D^-½ with D = diag(row sums of A) when `norm`
+//   N       = X, or e∘X∘eᵀ: e = D^-½ with D = diag(row sums of A) in form kCore, n^-½ (n counts the
+//             real tokens) in form kMean
 //   S = KᵀV,  M = N·S,  Y = K·M
+//
+// Form kRows divides every row of Ŝ = K·N·Kᵀ by its sum, at the price of two more columns of width
+// 1:
+//   s = Kᵀ1,  u = N·s,  r = K·u = Ŝ·1,  c = K·1
+//   g = √(r² + (δ·c·|u|)² + τ²),  Y = (K·M)/g
+// Ŝ is no exact kernel: sums of its rows may vanish or turn slightly negative. |r| <= c·|u|, so the
+// second term is small against r unless the sum of a row is nearly all cancellation: there the row
+// fades instead of exploding. It shares r's scale, so that neither the scale of K nor that of one
+// row matters; τ is for rows of K that underflow, which give 0.
 //
 // Cost: 2·n·m·(3d) flops and n·m exponentials while K fits in kKeptCross floats, 2·n·m·(4d) and
 // twice the exponentials beyond.
@@ -17,6 +27,8 @@
 //   dK = G·Mᵀ + V·Uᵀ    B = K∘dK, 0 where K = 1 (equal or clamped)
 //   dq = s·(B·L - rowsum(B)∘s·q)           dL = Bᵀ·s·q - colsum(B)∘L
 //   norm: e = D^-½,  dX = e∘dN∘eᵀ,  de_i = Σ_j (dN_ij + dN_ji)·X_ij·e_j,  dD = -½·e³∘de
+//   rows: G <- G/g,  dg = -(dY·Y)/g,  dr = dg·r/g,  dc = dg·δ²·c·|u|²/g
+//         du = Kᵀdr + u·Σ dg·δ²·c²/g,  ds = N·du,  dN += du·sᵀ,  dK += dr·uᵀ + 1·dsᵀ + dc·1ᵀ
 //   dA = -X·dX·X (+ dD along each row)     one-shot: the derivative of the converged inverse
 //   C = A∘(dA + dAᵀ), 0 where A = 1 or dropped;   dL += C·L - rowsum(C)∘L
 //
@@ -42,26 +54,36 @@ struct SoftHead {
   const float* landmark_mask = nullptr;  // [m], 1 real, 0 dropped; null: all real
 };
 
+// What S becomes before it meets V; the equations stand above.
+enum class SoftForm { kPlain, kCore, kRows, kMean };
+
+constexpr double kCancelled = 1e-3;  // δ
+constexpr double kVanished = 1e-15;  // τ
+
 struct SoftOptions {
   InverseOptions inverse;
-  bool norm = false;
+  SoftForm form = SoftForm::kPlain;
 };
 
 constexpr int64_t kTokenChunk = 512;      // tokens of one unit of work
 constexpr int64_t kKeptCross = 80 << 10;  // floats of K kept between the two passes: 320 KB
 constexpr int64_t token_chunks(int64_t tokens) { return (tokens + kTokenChunk - 1) / kTokenChunk; }
 
-// What the phases of one head share. `inverse` and `gathered` are what backward wants back; point
-// them elsewhere before soft_prepare to have them written there.
+// What the phases of one head share. `inverse`, `gathered` and `sums` are what backward wants back;
+// point them elsewhere before soft_prepare to have them written there.
 struct SoftState {
+  SoftForm form;
   PackedLandmarks packed;
-  float* inverse;   // [m, m] X
-  float* gathered;  // [m, d] S
-  float* core;      // [m, m] N
-  float* mixed;     // [m, d] M
-  float* partial;   // [chunks, m, d] KᵀV of each chunk
-  float* cross;     // [n, padded(m)] K, or null when it would exceed kKeptCross
-  float* scratch;   // for soft_prepare
+  float* inverse;       // [m, m] X
+  float* gathered;      // [m, d] S
+  float* sums;          // [m] s, in form kRows
+  float* core;          // [m, m] N
+  float* mixed;         // [m, d] M
+  float* spread;        // [padded(m)] u, in form kRows
+  float* partial;       // [chunks, m, d] KᵀV of each chunk
+  float* partial_sums;  // [chunks, padded(m)] Kᵀ1 of each chunk
+  float* cross;         // [n, padded(m)] K, or null when it would exceed kKeptCross
+  float* scratch;       // for soft_prepare
 };
 
 int64_t soft_state_size(const SoftHead& head);              // floats; only the sizes matter
@@ -74,11 +96,21 @@ void soft_gather(const SoftHead& head, const SoftState& state, int64_t chunk, fl
 void soft_mix(const SoftHead& head, const SoftState& state);
 void soft_scatter(const SoftHead& head, const SoftState& state, int64_t chunk, Rows y, float* tile);
 
+// u [padded(m)] = N·s, for whoever forms rows of S; s [m]. Returns |u|².
+float soft_spread(const SoftHead& head, const float* core, const float* sums, float* spread);
+// g of one row from its r and c.
+float guarded_sum(float sum, float reach, float spread_square);
+
 // All phases on the calling thread: y [n, d] is written. memory: soft_attention_size floats.
-// inverse [m, m] and gathered [m, d] receive what backward needs, or are null.
+// inverse [m, m], gathered [m, d] and sums [m] receive what backward needs, or are null.
+struct SoftSaved {
+  float* inverse = nullptr;
+  float* gathered = nullptr;
+  float* sums = nullptr;
+};
 int64_t soft_attention_size(const SoftHead& head);
 InverseReport soft_attention(const SoftHead& head, const SoftOptions& options, Rows y,
-                             float* memory, float* inverse = nullptr, float* gathered = nullptr);
+                             float* memory, const SoftSaved& saved = {});
 
 // ---- Backward
 
@@ -89,6 +121,8 @@ struct SoftGradient {
   Rows q;                           // [n, d] written; of the unscaled q, through K only
   Rows v;                           // [n, d] written
   float* landmark = nullptr;        // [m, d] written
+  const float* sums = nullptr;      // [m] s as saved by the forward pass, in form kRows
+  ConstRows mixed{};                // [n, d] Y of the forward pass, in form kRows
 };
 
 int64_t soft_backward_size(const SoftHead& head);  // floats of memory

@@ -28,8 +28,8 @@ inline bool keeps_cross(const SoftHead& head) {
   return head.tokens * padded(head.landmarks) <= kKeptCross;
 }
 
-// e = D^-½ [m] with `norm`, otherwise ones; N = e∘X∘eᵀ in both cases. a, x, core: [m, m].
-void degree_factors(int64_t m, bool norm, const float* a, float* e);
+// e [m], ones in the forms that have none; N = e∘X∘eᵀ in all cases. a, x, core: [m, m].
+void degree_factors(const SoftHead& head, SoftForm form, const float* a, float* e);
 void scale_by_degree(int64_t m, const float* e, const float* x, float* core);
 
 // B = K∘dK of a tile, 0 where K = 1, with dK = left·right formed on the fly.
@@ -45,5 +45,17 @@ struct WeighTile {
   float* column_sums;  // [padded(m)] of B, added to
 };
 void weigh_tile(const WeighTile& tile);
+
+// Sums of the rows of K of a tile: dots [rows] = K·u, reach [rows] = K·1. u: [padded(m)], 0 in the
+// padding; k: [rows, padded(m)].
+struct RowSums {
+  float* dots;
+  float* reach;
+};
+void sum_rows(int64_t rows, int64_t landmarks, const float* k, const float* u, const RowSums& sums);
+
+// sums [padded(m)] += Kᵀ·weights; weights [rows], or null for ones.
+void add_columns(int64_t rows, int64_t landmarks, const float* k, const float* weights,
+                 float* sums);
 
 }  // namespace soft

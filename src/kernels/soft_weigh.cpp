@@ -35,6 +35,36 @@ void weigh(const WeighTile& t) {
   }
 }
 
+void row_sums(int64_t rows, int64_t landmarks, const float* k, const float* u,
+              const RowSums& sums) {
+  const FloatTag d;
+  const int64_t width = padded(landmarks), used = vectors(landmarks) * lanes();
+  for (int64_t i = 0; i < rows; ++i) {
+    FloatVec dot = hn::Zero(d), reach = hn::Zero(d);
+    for (int64_t j = 0; j < used; j += lanes()) {
+      const FloatVec value = hn::LoadU(d, k + i * width + j);
+      dot = hn::MulAdd(value, hn::LoadU(d, u + j), dot);
+      reach = hn::Add(reach, value);
+    }
+    sums.dots[i] = hn::GetLane(hn::SumOfLanes(d, dot));
+    sums.reach[i] = hn::GetLane(hn::SumOfLanes(d, reach));
+  }
+}
+
+void column_sums(int64_t rows, int64_t landmarks, const float* k, const float* weights,
+                 float* sums) {
+  const FloatTag d;
+  const int64_t width = padded(landmarks), used = vectors(landmarks) * lanes();
+  for (int64_t j = 0; j < used; j += lanes()) {
+    FloatVec sum = hn::LoadU(d, sums + j);
+    for (int64_t i = 0; i < rows; ++i) {
+      const FloatVec weight = hn::Set(d, weights == nullptr ? 1.0f : weights[i]);
+      sum = hn::MulAdd(weight, hn::LoadU(d, k + i * width + j), sum);
+    }
+    hn::StoreU(sum, d, sums + j);
+  }
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace soft
@@ -44,8 +74,20 @@ HWY_AFTER_NAMESPACE();
 namespace soft {
 
 HWY_EXPORT(weigh);
+HWY_EXPORT(row_sums);
+HWY_EXPORT(column_sums);
 
 void weigh_tile(const WeighTile& tile) { HWY_DYNAMIC_DISPATCH(weigh)(tile); }
+
+void sum_rows(int64_t rows, int64_t landmarks, const float* k, const float* u,
+              const RowSums& sums) {
+  HWY_DYNAMIC_DISPATCH(row_sums)(rows, landmarks, k, u, sums);
+}
+
+void add_columns(int64_t rows, int64_t landmarks, const float* k, const float* weights,
+                 float* sums) {
+  HWY_DYNAMIC_DISPATCH(column_sums)(rows, landmarks, k, weights, sums);
+}
 
 }  // namespace soft
 #endif

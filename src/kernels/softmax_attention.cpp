@@ -1,82 +1,64 @@
 #include "kernels/softmax_attention.h"
 
-#include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include "kernels/carver.h"
 #include "kernels/gemm.h"
+#include "kernels/softmax_tile.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/softmax_attention.cpp"
-#include "hwy/foreach_target.h"
-// After foreach_target.
-#include "kernels/gemm-inl.h"
-#include "kernels/math-inl.h"
-
-HWY_BEFORE_NAMESPACE();
-namespace soft {
-namespace HWY_NAMESPACE {
-namespace {
-
-// A row of scores becomes exp(score - largest), scaled to sum 1; what lies beyond count is ignored.
-void softmax_row(int64_t count, float* row) {
-  const FloatTag d;
-  const int64_t width = vectors(count) * lanes();
-  std::fill(row + count, row + width, -std::numeric_limits<float>::infinity());
-  FloatVec largest = hn::LoadU(d, row);
-  for (int64_t j = lanes(); j < width; j += lanes())
-    largest = hn::Max(largest, hn::LoadU(d, row + j));
-  largest = hn::MaxOfLanes(d, largest);
-  FloatVec sum = hn::Zero(d);
-  for (int64_t j = 0; j < width; j += lanes()) {
-    const FloatVec e = exp_nonpositive(d, hn::Sub(hn::LoadU(d, row + j), largest));
-    hn::StoreU(e, d, row + j);
-    sum = hn::Add(sum, e);
-  }
-  const FloatVec share = hn::Div(hn::Set(d, 1.0f), hn::SumOfLanes(d, sum));
-  for (int64_t j = 0; j < width; j += lanes()) {
-    hn::StoreU(hn::Mul(hn::LoadU(d, row + j), share), d, row + j);
-  }
-}
-
-// weights [rows, padded(n)] = softmax of q [rows, d] · keys [d, padded(n)].
-void weigh(int64_t rows, int64_t tokens, int64_t dim, ConstRows q, const float* keys,
-           float* weights) {
-  const FloatTag d;
-  const int64_t width = padded(tokens);
-  multiply(rows, vectors(tokens), dim, {q.data, q.stride, 1}, {keys, width},
-           [&](int64_t row, int64_t column, const auto& tile) HWY_ATTR {
-             tile.visit([&](int64_t i, int64_t j, FloatVec score) HWY_ATTR {
-               hn::StoreU(score, d, weights + (row + i) * width + column + j);
-             });
-           });
-  for (int64_t i = 0; i < rows; ++i) softmax_row(tokens, weights + i * width);
-}
-
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace soft
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
 namespace soft {
 namespace {
-
-constexpr int64_t kRows = 24;  // queries whose weights stay in the first-level cache up to n = 257
 
 struct Memory {
-  float* keys;     // [d, padded(n)] scale·Kᵀ
-  float* weights;  // [kRows, padded(n)]
+  float* keys;     // [tiles, d, kKeyTile] scale·Kᵀ
+  float* bias;     // [tiles · kKeyTile]
+  float* weights;  // [kQueryTile, kKeyTile]
+  float* y;        // [kQueryTile, d]
+  float* largest;  // [kQueryTile]
+  float* sum;      // [kQueryTile]
+  float* factor;   // [kQueryTile]
 };
 
 Memory carve(int64_t tokens, int64_t dim, Carver& carver) {
-  float* keys = carver.take(dim * padded(tokens));
-  return {keys, carver.take(kRows * padded(tokens))};
+  const int64_t tiles = key_tiles(tokens);
+  Memory memory{};
+  memory.keys = carver.take(tiles * dim * kKeyTile);
+  memory.bias = carver.take(tiles * kKeyTile);
+  memory.weights = carver.take(kQueryTile * kKeyTile);
+  memory.y = carver.take(kQueryTile * dim);
+  memory.largest = carver.take(kQueryTile);
+  memory.sum = carver.take(kQueryTile);
+  memory.factor = carver.take(kQueryTile);
+  return memory;
+}
+
+// y [rows, d] <- factor∘y, row by row.
+void scale_rows(int64_t rows, int64_t dim, const float* factor, float* y) {
+  for (int64_t i = 0; i < rows; ++i) {
+    if (factor[i] == 1) continue;
+    for (int64_t c = 0; c < dim; ++c) y[i * dim + c] *= factor[i];
+  }
+}
+
+// The queries [first, first + rows) against every tile of keys: Y unnormalised into memory.y.
+void run_queries(const SoftmaxHead& head, const Memory& memory, int64_t first, int64_t rows) {
+  constexpr float kLowest = -1e30f;  // finite, so that a row without a real key stays finite
+  const int64_t d = head.dim;
+  std::fill_n(memory.largest, rows, kLowest);
+  std::fill_n(memory.sum, rows, 0.0f);
+  std::fill_n(memory.y, rows * d, 0.0f);
+  for (int64_t t = 0; t < key_tiles(head.tokens); ++t) {
+    const int64_t key = t * kKeyTile, keys = std::min(kKeyTile, head.tokens - key);
+    const ScoreTile tile{first, rows, t, memory.keys + key * d, memory.weights};
+    weigh_scores(head, tile, memory.bias, {memory.largest, memory.sum, memory.factor});
+    drop_weights(head, tile);
+    scale_rows(rows, d, memory.factor, memory.y);
+    gemm({rows, d, keys, 1, 1}, {memory.weights, kKeyTile}, {head.v.row(key), head.v.stride},
+         memory.y, d);
+  }
 }
 
 }  // namespace
-
-HWY_EXPORT(weigh);
 
 int64_t softmax_scratch(int64_t tokens, int64_t dim) {
   Carver counter(nullptr);
@@ -84,20 +66,22 @@ int64_t softmax_scratch(int64_t tokens, int64_t dim) {
   return counter.used();
 }
 
-void softmax_attention(const SoftmaxHead& head, Rows y, float* scratch) {
-  const int64_t n = head.tokens, d = head.dim, width = padded(n);
+void softmax_attention(const SoftmaxHead& head, Rows y, float* scratch, float* log_sums) {
+  const int64_t n = head.tokens, d = head.dim;
   Carver carver(scratch);
   const Memory memory = carve(n, d, carver);
-  std::fill_n(memory.keys, d * width, 0.0f);
-  transpose(n, d, head.k.data, head.k.stride, memory.keys, width);
-  for (int64_t i = 0; i < d * width; ++i) memory.keys[i] *= head.scale;
-  for (int64_t row = 0; row < n; row += kRows) {
-    const int64_t rows = std::min(kRows, n - row);
-    HWY_DYNAMIC_DISPATCH(weigh)
-    (rows, n, d, {head.q.row(row), head.q.stride}, memory.keys, memory.weights);
-    gemm({rows, d, n}, {memory.weights, width}, {head.v.data, head.v.stride}, y.row(row), y.stride);
+  pack_columns(n, d, head.k, head.scale, memory.keys);
+  key_bias(head, memory.bias);
+  for (int64_t first = 0; first < n; first += kQueryTile) {
+    const int64_t rows = std::min(kQueryTile, n - first);
+    run_queries(head, memory, first, rows);
+    for (int64_t i = 0; i < rows; ++i) {
+      const float sum = memory.sum[i], share = sum > 0 ? 1 / sum : 0;
+      for (int64_t c = 0; c < d; ++c) y.row(first + i)[c] = share * memory.y[i * d + c];
+      if (log_sums == nullptr) continue;
+      log_sums[first + i] = sum > 0 ? memory.largest[i] + std::log(sum) : 0;
+    }
   }
 }
 
 }  // namespace soft
-#endif

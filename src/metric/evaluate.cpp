@@ -45,6 +45,8 @@ class Evaluator {
   int64_t images() const { return tally_.images(); }
 
   Evaluation finish() {
+    result_.first = tally_.first();
+    result_.first_five = tally_.first_five();
     result_.top1 = tally_.top1();
     result_.top5 = tally_.top5();
     result_.loss = tally_.loss();

@@ -23,7 +23,8 @@ struct Evaluation {
   double top1 = 0, top5 = 0;  // per cent of all images
   double loss = 0;            // mean over the images that could be read
   int64_t images = 0;
-  int64_t broken = 0;  // images that cannot be read: reported, and counted as wrong
+  int64_t first = 0, first_five = 0;  // images whose class came first, or among the first five
+  int64_t broken = 0;                 // images that cannot be read: reported, and counted as wrong
   double seconds = 0;
   std::vector<ClassTally> per_class;
   Confusion confusion;

@@ -38,6 +38,8 @@ class Tally {
   void add_wrong(int64_t label);  // a picture that got no answer; it has no loss
 
   int64_t images() const { return images_; }
+  int64_t first() const { return first_; }
+  int64_t first_five() const { return first_five_; }
   double top1() const { return percent(first_); }
   double top5() const { return percent(first_five_); }
   double loss() const { return loss_.mean(); }

@@ -1,12 +1,16 @@
 #include "model/conv_unit.h"
 
+#include <cmath>
 #include <vector>
 
 #include "attention/fast_path.h"
 #include "attention/torch.h"
+#include "base/error.h"
 #include "base/parallel.h"
+#include "describe/operation.h"
 #include "kernels/batch_norm.h"
 #include "kernels/convolution.h"
+#include "model/batch_sync.h"
 
 namespace soft {
 namespace {
@@ -42,7 +46,7 @@ void for_each_part(int64_t parts, int64_t batch, int64_t scratch, const Body& bo
 
 int64_t parts_of(const Tensor& map) { return std::min<int64_t>(threads(), map.size(0)); }
 
-Tensor convolved(const Tensor& map, const Tensor& weight, const Tensor& bias, int64_t stride) {
+Tensor convolution_of(const Tensor& map, const Tensor& weight, const Tensor& bias, int64_t stride) {
   const Convolution conv = shape_of(map, weight, stride);
   const Tensor out = empty_map(map.size(0), conv.out_channels, conv.out(), map);
   for_each_part(parts_of(map), map.size(0), convolution_scratch(conv),
@@ -104,6 +108,7 @@ struct Pixels {
 
 struct Moments {
   Tensor mean, variance;  // [C] in double
+  int64_t rows = 0;       // that they are of
 };
 
 // Chan's rule: the squares about each block's mean, and those of the means about the whole's.
@@ -121,17 +126,31 @@ Moments moments_of(const Tensor& map) {
   const auto total = static_cast<double>(pixels.rows);
   const Tensor mean = (wide * weights).sum(0) / total;
   const Tensor between = ((wide - mean).square() * weights).sum(0);
-  return {mean, (squares.to(torch::kFloat64).sum(0) + between) / total};
+  return {mean, (squares.to(torch::kFloat64).sum(0) + between) / total, pixels.rows};
+}
+
+// Those of the batches of all processes together, where they are to be one.
+Moments over_processes(const Moments& own) {
+  if (!batches_are_synced()) return own;
+  const auto rows = static_cast<double>(own.rows);
+  const Tensor count = torch::full({1}, rows, torch::kFloat64);
+  const Tensor sums =
+      torch::cat({count, own.mean * rows, (own.variance + own.mean.square()) * rows});  // [1 + 2C]
+  sum_over_processes(sums);
+  const int64_t channels = own.mean.numel();
+  const Tensor all = sums / sums[0];
+  const Tensor mean = all.narrow(0, 1, channels);
+  const Tensor variance = all.narrow(0, 1 + channels, channels) - mean.square();
+  return {mean, variance.clamp_min(0), std::llround(sums[0].item<double>())};
 }
 
 // A batch's statistics as they enter the running ones.
-void update_running(torch::nn::BatchNorm2dImpl& norm, const Moments& moments, int64_t rows) {
-  const double momentum = norm.options.momentum().value();
-  const double unbiased =
-      static_cast<double>(rows) / static_cast<double>(std::max<int64_t>(1, rows - 1));
-  norm.running_mean.lerp_(moments.mean.to(torch::kFloat32), momentum);
-  norm.running_var.lerp_((moments.variance * unbiased).to(torch::kFloat32), momentum);
-  norm.num_batches_tracked.add_(1);
+void update_running(const BatchNorm& norm, const Moments& moments) {
+  const double unbiased = static_cast<double>(moments.rows) /
+                          static_cast<double>(std::max<int64_t>(1, moments.rows - 1));
+  Tensor(norm.mean).lerp_(moments.mean.to(torch::kFloat32), kBatchNormMomentum);
+  Tensor(norm.variance)
+      .lerp_((moments.variance * unbiased).to(torch::kFloat32), kBatchNormMomentum);
 }
 
 BatchNormPoint point_of(const Tensor& mean, const Tensor& scale, const Tensor& beta) {
@@ -142,14 +161,14 @@ class FusedUnit : public torch::autograd::Function<FusedUnit> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& input, const Tensor& weight,
                         const Tensor& bias, const Tensor& gamma, const Tensor& beta,
-                        ConvUnit* unit) {
-    const int64_t stride = unit->conv->options.stride()->at(0);
+                        const ConvUnit* unit) {
+    const int64_t stride = unit->stride;
     const Tensor map = input.contiguous(kNhwc), kernel = weight.contiguous(kNhwc);
-    const Tensor x = convolved(map, kernel, bias, stride);
-    const Moments moments = moments_of(x);
+    const Tensor x = convolution_of(map, kernel, bias, stride);
+    const Moments moments = over_processes(moments_of(x));
     const Pixels pixels(x);
-    update_running(*unit->norm, moments, pixels.rows);
-    const Tensor rstd = (moments.variance + unit->norm->options.eps()).rsqrt();
+    update_running(unit->norm, moments);
+    const Tensor rstd = (moments.variance + kBatchNormEpsilon).rsqrt();
     const Tensor mean = moments.mean.to(torch::kFloat32);
     const Tensor scale = (gamma * rstd).to(torch::kFloat32), offset = beta.contiguous();
     const Tensor y = torch::empty_like(x);
@@ -159,6 +178,7 @@ class FusedUnit : public torch::autograd::Function<FusedUnit> {
     });
     context->save_for_backward({map, kernel, x, mean, scale, offset, rstd});
     context->saved_data["stride"] = stride;
+    context->saved_data["rows"] = moments.rows;
     return y;
   }
 
@@ -166,15 +186,17 @@ class FusedUnit : public torch::autograd::Function<FusedUnit> {
     const auto saved = context->get_saved_variables();
     const Tensor &map = saved[0], &kernel = saved[1];
     Tensor grad_gamma, grad_beta;
-    const Tensor grad_x = norm_gradient(saved, gradients[0], grad_gamma, grad_beta);
+    const Tensor grad_x = norm_gradient(saved, context->saved_data["rows"].toInt(), gradients[0],
+                                        grad_gamma, grad_beta);
     const ConvGradients conv = convolution_gradients(
         map, kernel, context->saved_data["stride"].toInt(), grad_x, context->needs_input_grad(0));
     return {conv.map, conv.weight, grad_x.sum({0, 2, 3}), grad_gamma, grad_beta, Tensor()};
   }
 
  private:
-  static Tensor norm_gradient(const std::vector<Tensor>& saved, const Tensor& incoming,
-                              Tensor& grad_gamma, Tensor& grad_beta) {
+  // `rows` are those of the statistics: of all processes together where they are synced.
+  static Tensor norm_gradient(const std::vector<Tensor>& saved, int64_t rows,
+                              const Tensor& incoming, Tensor& grad_gamma, Tensor& grad_beta) {
     const Tensor &x = saved[2], &rstd = saved[6];
     const Tensor grad_y = incoming.contiguous(kNhwc);
     const Pixels pixels(x);
@@ -188,7 +210,8 @@ class FusedUnit : public torch::autograd::Function<FusedUnit> {
     const Tensor totals = sums.to(torch::kFloat64).sum(1);  // [2, C]
     grad_beta = totals[0].to(torch::kFloat32);
     grad_gamma = (totals[1] * rstd).to(torch::kFloat32);
-    const auto count = static_cast<double>(pixels.rows);
+    sum_over_processes(totals);
+    const auto count = static_cast<double>(rows);
     const Tensor sum = (totals[0] / count).to(torch::kFloat32);
     const Tensor product = (totals[1] / count * rstd.square()).to(torch::kFloat32);
     const Tensor grad_x = torch::empty_like(x);
@@ -203,12 +226,25 @@ class FusedUnit : public torch::autograd::Function<FusedUnit> {
 
 }  // namespace
 
-Tensor ConvUnit::forward(const Tensor& map) {
-  if (!norm->is_training() || !fast_path_applies(map) || !fast_path_applies(conv->weight)) {
-    return torch::relu(norm(conv(map)));
+Tensor ConvUnit::convolved(const Tensor& map) const {
+  return torch::conv2d(map, weight, bias, stride, padding, 1, groups);
+}
+
+Tensor ConvUnit::normed(const Tensor& map) const {
+  if (training && batches_are_synced()) {
+    fail("sync_bn=on is made for convolutions with ReLU behind, in float32; leave it off");
+  }
+  return torch::batch_norm(map, norm.weight, norm.bias, norm.mean, norm.variance, training,
+                           kBatchNormMomentum, kBatchNormEpsilon, false);
+}
+
+Tensor ConvUnit::forward(const Tensor& map) const {
+  const bool known_shape = groups == 1 && bias.defined() && padding == weight.size(2) / 2;
+  if (!training || !known_shape || !fast_path_applies(map) || !fast_path_applies(weight)) {
+    return torch::relu(normed(convolved(map)));
   }
   count_fast_path(FastPath::kConvolution);
-  return FusedUnit::apply(map, conv->weight, conv->bias, norm->weight, norm->bias, this);
+  return FusedUnit::apply(map, weight, bias, norm.weight, norm.bias, this);
 }
 
 }  // namespace soft

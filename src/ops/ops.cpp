@@ -46,7 +46,9 @@ Tensor attention_op(const Tensor& q, const Tensor& v, const Tensor& landmarks, b
                     const std::string& inverse, int64_t steps, double epsilon) {
   return translated([&] {
     check_heads(q, v, landmarks);
-    return landmark_mix({q, q, v}, {landmarks, {}}, {rule_of(inverse, steps, epsilon), norm, {}});
+    const Normalise normalise = norm ? Normalise::kCore : Normalise::kNone;
+    return landmark_mix({q, q, v}, {landmarks, {}},
+                        {rule_of(inverse, steps, epsilon), normalise, {}});
   });
 }
 

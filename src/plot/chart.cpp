@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "plot/font.h"
+#include "plot/label_places.h"
 #include "plot/scale.h"
+#include "plot/scatter.h"
 
 namespace soft {
 namespace {
@@ -180,6 +182,61 @@ Drawing draw(const BarChart& chart) {
   add_bars(drawing, frame, chart, y);
   add_edges(drawing, frame);
   add_bar_legend(drawing, frame, chart);
+  return drawing;
+}
+
+namespace {
+
+// Highlighted points are joined in the order in which they are given.
+void add_highlight(Drawing& drawing, const std::vector<NamedPoint>& points) {
+  Stroke line{{}, colour_of(1), 1.6, false};
+  for (const NamedPoint& point : points) {
+    if (point.highlighted) line.points.push_back(point.at);
+  }
+  drawing.shapes.emplace_back(line);
+}
+
+void add_named_points(Drawing& drawing, const Frame& frame, const std::vector<NamedPoint>& points) {
+  constexpr double kNameSize = 10.5;
+  std::vector<Point> places;
+  std::vector<std::string> names;
+  for (const NamedPoint& point : points) {
+    places.push_back(point.at);
+    names.push_back(point.name);
+  }
+  const auto labels =
+      label_places(places, names, kNameSize, {frame.left, frame.top, frame.right, frame.bottom});
+  for (size_t i = 0; i < points.size(); ++i) {
+    const bool own = points[i].highlighted;
+    const Colour colour = own ? colour_of(1) : colour_of(0);
+    drawing.shapes.emplace_back(Dot{places[i], own ? 4.6 : 3.6, colour});
+    drawing.shapes.emplace_back(
+        Label{labels[i], names[i], kNameSize, Anchor::kStart, false, own ? colour : kInk});
+  }
+}
+
+}  // namespace
+
+Drawing draw(const ScatterChart& chart) {
+  std::vector<double> xs, ys;
+  for (const NamedPoint& point : chart.points) xs.push_back(point.at.x), ys.push_back(point.at.y);
+  Frame frame;
+  frame.right = kWidth - 30;
+  Scale x(chart.x, xs), y(chart.y, ys);
+  x.place(frame.left, frame.right);
+  y.place(frame.bottom, frame.top);
+  Drawing drawing = titled(chart.title, frame);
+  add_y_axis(drawing, frame, y, chart.y.label);
+  add_x_axis(drawing, frame, x, chart.x.label);
+  add_edges(drawing, frame);
+  std::vector<NamedPoint> placed;
+  for (NamedPoint point : chart.points) {
+    if (!x.shows(point.at.x) || !y.shows(point.at.y)) continue;
+    point.at = {x.at(point.at.x), y.at(point.at.y)};
+    placed.push_back(point);
+  }
+  add_highlight(drawing, placed);
+  add_named_points(drawing, frame, placed);
   return drawing;
 }
 

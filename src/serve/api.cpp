@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "facade/input.h"
 #include "serve/facts.h"
 #include "serve/page.h"
 #include "serve/work.h"
@@ -67,32 +68,36 @@ std::optional<Response> answer_reading(std::string_view path, const std::string&
   return std::nullopt;
 }
 
-// Runs all pictures of all works, some at a time; false when nobody waits for them any more.
-bool run_model(const ServedModel& model, Workspace& workspace, const std::vector<Work*>& works,
-               size_t most, std::vector<float>& logits) {
-  const int64_t side = model.packed.spec().image_size, classes = model.packed.spec().classes;
+// Runs all pictures of works that ask alike, some at a time: [pictures, classes] or [pictures, C].
+// Nothing when nobody waits for them any more.
+std::optional<std::vector<float>> run_model(const Runner& runner, const std::vector<Work*>& works,
+                                            size_t most) {
+  const int64_t side = runner.spec().image_size;
   std::vector<const std::vector<float>*> pictures;
   for (const Work* work : works) {
     for (size_t i = 0; i < work->pictures(); ++i) pictures.push_back(&work->pixels(i));
   }
-  logits.resize(pictures.size() * classes);
-  std::vector<float> pixels;
+  std::vector<float> answers, pixels;
   for (size_t first = 0; first < pictures.size(); first += most) {
     const size_t count = std::min(most, pictures.size() - first);
     const bool wanted =
         std::any_of(works.begin(), works.end(), [](const Work* work) { return !work->given_up(); });
-    if (!wanted) return false;
+    if (!wanted) return std::nullopt;
     pixels.clear();
     for (size_t i = first; i < first + count; ++i) {
       pixels.insert(pixels.end(), pictures[i]->begin(), pictures[i]->end());
     }
-    forward(model.packed, workspace, {pixels.data(), static_cast<int64_t>(count), {side, side}},
-            logits.data() + first * classes);
+    const ImageBatch images{pixels.data(), static_cast<int64_t>(count), {side, side}};
+    const auto part = works.front()->embeds() ? runner.vectors(images) : runner.logits(images);
+    answers.insert(answers.end(), part.begin(), part.end());
   }
-  return true;
+  return answers;
 }
 
 }  // namespace
+
+ServedModel::ServedModel(const Runner& model)
+    : runner(model), attending(model.apart()), preprocessing(preprocessing_of(model.card())) {}
 
 Api::Api(ServedModel model, const Metrics& metrics, ApiOptions options)
     : model_(std::move(model)),
@@ -103,6 +108,7 @@ Api::Api(ServedModel model, const Metrics& metrics, ApiOptions options)
 bool Api::exists(std::string_view path) const {
   const Endpoints& endpoints = options_.endpoints;
   if (path == kClassifyPath) return endpoints.classify;
+  if (path == kEmbedPath) return endpoints.embed;
   if (path == kAttendPath) return endpoints.attend;
   if (path == kModelPath) return endpoints.model;
   if (path == kMetricsPath) return endpoints.metrics;
@@ -113,7 +119,7 @@ std::optional<Response> Api::at_once(const Request& request) const {
   const std::string_view path = request.path();
   std::optional<Response> response;
   if (exists(path)) {
-    for (const std::string_view route : {kClassifyPath, kAttendPath}) {
+    for (const std::string_view route : {kClassifyPath, kEmbedPath, kAttendPath}) {
       if (path != route) continue;
       if (request.method != "POST") return wrong_method(route, request, "POST");
       if (is_upload_type(request.content_type)) return std::nullopt;
@@ -136,41 +142,49 @@ std::unique_ptr<Work> Api::read(Request request) const {
   return std::make_unique<Work>(model_, options_.pictures, std::move(request));
 }
 
-void Api::classify(Workspace& workspace, const std::vector<Work*>& works) const {
+void Api::run(const std::vector<Work*>& works) const {
+  std::vector<Work*> alike[2];  // those who ask for classes, and for vectors
+  for (Work* work : works) alike[work->embeds() ? 1 : 0].push_back(work);
+  for (const std::vector<Work*>& some : alike) {
+    if (!some.empty()) run_alike(some);
+  }
+}
+
+void Api::run_alike(const std::vector<Work*>& works) const {
   const auto start = std::chrono::steady_clock::now();
   const auto refuse_all = [&](int status, const char* message) {
     for (Work* work : works) work->refuse(status, message);
   };
-  std::vector<float> logits;
+  std::optional<std::vector<float>> answers;
   try {
-    if (!run_model(model_, workspace, works, options_.most_together, logits)) {
-      return refuse_all(503, "not answered in time; try again in a second");
-    }
+    answers = run_model(model_.runner, works, options_.most_together);
   } catch (const std::exception& error) {
     log("a batch of {} failed: {}", works.size(), error.what());
     return refuse_all(500, "unexpected failure; the server's log has it");
   }
+  if (!answers) return refuse_all(503, "not answered in time; try again in a second");
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  const size_t classes = static_cast<size_t>(model_.packed.spec().classes);
-  const size_t pictures = logits.size() / classes;
-  const float* own = logits.data();
+  size_t pictures = 0;
+  for (const Work* work : works) pictures += work->pictures();
+  const size_t each = pictures > 0 ? answers->size() / pictures : 0;
+  const float* own = answers->data();
   for (Work* work : works) {
     const size_t count = work->pictures();
-    work->take_logits(own, took.count(), pictures);
-    own += count * classes;
+    work->take_answers(own, took.count(), pictures);
+    own += count * each;
   }
 }
 
-Response Api::handle(Workspace& workspace, Request request) const {
+Response Api::handle(Request request) const {
   std::optional<Response> response = at_once(request);
   if (response) return *response;
   const std::unique_ptr<Work> work = read(std::move(request));
   work->decode();
   if (work->refused()) return work->take_response();
   if (work->attends()) {
-    work->attend(workspace);
+    work->attend();
   } else {
-    classify(workspace, {work.get()});
+    run({work.get()});
   }
   return work->take_response();
 }

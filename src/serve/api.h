@@ -1,8 +1,7 @@
 // The HTTP API without sockets: requests in, responses out. docs/server.md describes it.
 //
-//   const Api api(model, options, metrics);  const: share it between threads
-//   Workspace workspace;                     one per caller
-//   Response response = api.handle(workspace, {"POST", "/v1/classify?top=3", "image/png", bytes});
+//   const Api api(model, metrics, options);  const: share it between threads
+//   Response response = api.handle({"POST", "/v1/classify?top=3", "image/png", bytes});
 #pragma once
 
 #include <memory>
@@ -11,7 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "engine/engine.h"
+#include "facade/runner.h"
 #include "image/codec.h"
 #include "image/transform.h"
 #include "serve/http.h"
@@ -20,9 +19,14 @@
 namespace soft {
 
 struct ServedModel {
-  Packed packed;
+  explicit ServedModel(const Runner& model);
+
+  Runner runner;
+  Runner attending;  // the same with workspaces of its own: sizes to attend at are many and large
   Preprocessing preprocessing;
-  std::vector<std::string> class_names;  // empty when unknown
+
+  const ModelSpec& spec() const { return runner.spec(); }
+  const std::vector<std::string>& class_names() const { return runner.card().class_names; }
 };
 
 struct PictureLimits {
@@ -32,7 +36,7 @@ struct PictureLimits {
 
 // Which of them exist. /live and /ready always do.
 struct Endpoints {
-  bool classify = true, attend = true, model = true, metrics = true, page = true;
+  bool classify = true, embed = true, attend = true, model = true, metrics = true, page = true;
 };
 
 struct ApiOptions {
@@ -48,18 +52,20 @@ class Api {
   Api(ServedModel model, const Metrics& metrics, ApiOptions options = {});
 
   // The answer to any request; never throws.
-  Response handle(Workspace& workspace, Request request) const;
+  Response handle(Request request) const;
 
   // The same in steps. First what needs no model: facts, counters, the page, and refusals; nothing
   // for a request that goes on.
   std::optional<Response> at_once(const Request& request) const;
   // Then the request is taken apart, its pictures are decoded (Work::decode),
   std::unique_ptr<Work> read(Request request) const;
-  // and the model runs. Afterwards each work has its response.
-  void classify(Workspace& workspace, const std::vector<Work*>& works) const;
+  // and the model runs on those that ask for classes or vectors, all of a kind together. Afterwards
+  // each work has its response.
+  void run(const std::vector<Work*>& works) const;
 
  private:
   bool exists(std::string_view path) const;
+  void run_alike(const std::vector<Work*>& works) const;
 
   ServedModel model_;
   const Metrics& metrics_;

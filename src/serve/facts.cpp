@@ -1,7 +1,7 @@
 #include "serve/facts.h"
 
 #include "base/error.h"
-#include "spec/cost.h"
+#include "describe/cost.h"
 
 namespace soft {
 namespace {
@@ -24,17 +24,15 @@ Json sizes_of(const ModelSpec& spec) {
   return sizes;
 }
 
-Json stages_of(const ModelSpec& spec) {
+Json stages_of(const ModelCost& cost) {
   Json stages = Json::array();
-  for (int s = 0; s < static_cast<int>(spec.stages.size()); ++s) {
-    const StageSpec& stage = spec.stages[s];
-    const Grid grid = stage_grid(spec, s, {spec.image_size, spec.image_size});
-    stages.push_back({{"stage", s + 1},
+  for (const StageCost& stage : cost.stages) {
+    stages.push_back({{"stage", stages.size() + 1},
                       {"layers", stage.depth},
                       {"heads", stage.heads},
                       {"channels", stage.dim},
-                      {"grid", {grid.h, grid.w}},
-                      {"attention", name_of(attention_of(spec, s).mechanism)}});
+                      {"grid", {stage.grid.h, stage.grid.w}},
+                      {"attention", stage.attention}});
   }
   return stages;
 }
@@ -42,7 +40,7 @@ Json stages_of(const ModelSpec& spec) {
 }  // namespace
 
 Json facts_of(const ServedModel& model) {
-  const ModelSpec& spec = model.packed.spec();
+  const ModelSpec& spec = model.spec();
   const ModelCost cost = cost_of(spec, {spec.image_size, spec.image_size});
   const Preprocessing& preprocessing = model.preprocessing;
   return {{"name", spec.name},
@@ -50,11 +48,11 @@ Json facts_of(const ServedModel& model) {
           {"params", cost.params},
           {"macs", cost.macs},
           {"macs_with_inverse", cost.macs_with_inverse},
-          {"weight_bytes", model.packed.bytes()},
+          {"weight_bytes", model.runner.weight_bytes()},
           {"image_size", spec.image_size},
           {"classes", spec.classes},
-          {"class_names", model.class_names},
-          {"stages", stages_of(spec)},
+          {"class_names", model.class_names()},
+          {"stages", stages_of(cost)},
           {"sizes", sizes_of(spec)},
           {"preprocessing",
            {{"short_side", preprocessing.short_side},

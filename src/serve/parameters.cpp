@@ -61,6 +61,7 @@ void Parameters::add(std::string name, std::string value) {
 void Parameters::allow(const std::vector<std::string_view>& names) const {
   for (const auto& [name, value] : values_) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    if (names.empty()) fail_usage("unknown parameter '{}'; there are none here", name);
     fail_usage("unknown parameter '{}'{}; there are: {}", name, hint(name, names),
                fmt::join(names, ", "));
   }

@@ -10,7 +10,6 @@
 namespace soft {
 namespace {
 
-constexpr size_t kWorkerMemory = size_t{1} << 30;
 constexpr int64_t kHeavyWork = 32'000'000;  // pixels to go over: about a third of a second
 constexpr int kHeavyNice = 10;              // whoever decodes for long leaves the cores to others
 
@@ -21,13 +20,6 @@ CrewOptions singles(int workers, size_t queue) {
   options.queue = queue;
   options.counted = false;
   return options;
-}
-
-std::shared_ptr<Workspace> new_workspace(int threads_each) {
-  set_threads(threads_each);
-  WorkspaceOptions options;
-  options.largest_bytes = kWorkerMemory;
-  return std::make_shared<Workspace>(options);
 }
 
 void answer_busy(Ticket& ticket, const char* message) {
@@ -99,22 +91,24 @@ void Pipeline::decode(Ticket& ticket) {
 }
 
 Labour Pipeline::classifier() {
-  return [this, workspace = new_workspace(options_.threads_each)](std::vector<Ticket>& batch) {
+  set_threads(options_.threads_each);
+  return [this](std::vector<Ticket>& batch) {
     std::vector<Work*> works;
     for (Ticket& ticket : batch) {
       if (!drop_given_up(ticket)) works.push_back(ticket.work.get());
     }
     if (works.empty()) return;
-    api_.classify(*workspace, works);
+    api_.run(works);
     for (Ticket& ticket : batch) ticket.answer(ticket.work->take_response());
   };
 }
 
 Labour Pipeline::attender() {
-  return [this, workspace = new_workspace(options_.threads_each)](std::vector<Ticket>& batch) {
+  set_threads(options_.threads_each);
+  return [this](std::vector<Ticket>& batch) {
     for (Ticket& ticket : batch) {
       if (drop_given_up(ticket)) continue;
-      ticket.work->attend(*workspace);
+      ticket.work->attend();
       ticket.answer(ticket.work->take_response());
     }
   };

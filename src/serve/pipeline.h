@@ -28,7 +28,7 @@ class Pipeline {
  private:
   Labour reader();
   Labour heavy_reader();
-  Labour classifier();
+  Labour classifier();  // or embeds: what one run of the model answers
   Labour attender();
   void read(Ticket& ticket);
   void decode(Ticket& ticket);

@@ -64,12 +64,13 @@ Handler handler_of(const Door& door, const Api& api, Pipeline& pipeline) {
     };
     if (!response) response = api.at_once(request);
     if (response) return reply(std::move(*response));
-    const bool attend = request.path() == kAttendPath, late = request.late;
+    const std::string_view route = route_of(request);
+    const bool late = request.late;
     Ticket ticket{std::move(request), std::move(reply)};
     if (!late && pipeline.take(ticket)) return;
     Response busy = error_response(503, late ? "the server is about to end; ask another one"
                                              : "too many requests wait; try again in a second");
-    busy.route = attend ? kAttendPath : kClassifyPath;
+    busy.route = route;
     ticket.answer(std::move(busy));
   };
 }
@@ -87,7 +88,7 @@ void serve(ServedModel model, const ServeOptions& options) {
   Metrics metrics;
   metrics.dropped_lines = [&journal] { return journal.dropped(); };
   Server server(options.address, options.limits, metrics, &journal);
-  const ModelSpec spec = model.packed.spec();
+  const ModelSpec spec = model.spec();
   const Door door(door_of(options.address.host, options.allowed_hosts, options.allowed_origins));
   const Api api(std::move(model), metrics, options.api);
   Pipeline pipeline(api, options.pipeline, metrics);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "facade/input.h"
 #include "metric/probability.h"
 #include "serve/facts.h"
 
@@ -24,16 +25,11 @@ int choice(const Parameters& parameters, std::string_view name) {
   return parameters.integer(name, {1, 1000, AttendRequest::kDefault});
 }
 
-std::string class_name(const ServedModel& model, int64_t index) {
-  const auto& names = model.class_names;
-  return index < static_cast<int64_t>(names.size()) ? names[index] : fmt::format("class {}", index);
-}
-
 Json top_json(const ServedModel& model, const float* logits, int top) {
   Json list = Json::array();
-  for (const Ranked& ranked : top_classes(logits, model.packed.spec().classes, top)) {
+  for (const Ranked& ranked : top_classes(logits, model.spec().classes, top)) {
     list.push_back({{"class", ranked.index},
-                    {"name", class_name(model, ranked.index)},
+                    {"name", class_name(model.runner.card(), ranked.index)},
                     {"p", ranked.probability}});
   }
   return list;
@@ -45,12 +41,16 @@ const uint8_t* bytes_of(const std::string& text) {
 
 }  // namespace
 
+std::string_view route_of(const Request& request) {
+  for (const std::string_view route : {kAttendPath, kEmbedPath}) {
+    if (request.path() == route) return route;
+  }
+  return kClassifyPath;
+}
+
 Work::Work(const ServedModel& model, const PictureLimits& limits, Request request)
-    : model_(model),
-      limits_(limits),
-      patience_(request.patience),
-      attends_(request.path() == kAttendPath) {
-  response_.route = attends_ ? kAttendPath : kClassifyPath;
+    : model_(model), limits_(limits), patience_(request.patience) {
+  response_.route = route_of(request);
   guarded([&] { read(std::move(request)); });
 }
 
@@ -73,9 +73,11 @@ void Work::guarded(const std::function<void()>& step) {
 void Work::read(Request request) {
   Upload upload = read_upload(std::move(request), limits_.pictures);
   several_ = upload.several;
-  if (attends_) {
+  if (attends()) {
     if (several_) fail_usage("attend takes one picture a request; send them one by one");
     read_attend(upload.parameters);
+  } else if (embeds()) {
+    upload.parameters.allow({});
   } else {
     upload.parameters.allow({"top"});
     top_ = upload.parameters.integer("top", {1, 100'000, 5});
@@ -90,7 +92,7 @@ void Work::read_attend(const Parameters& parameters) {
   query_.stage = choice(parameters, "stage");
   query_.layer = choice(parameters, "layer");
   query_.head = choice(parameters, "head");
-  const ModelSpec& spec = model_.packed.spec();
+  const ModelSpec& spec = model_.spec();
   size_ = parameters.integer("size", {kSmallestSide, kLargestSide, spec.image_size});
   check_size(spec, size_);
 }
@@ -127,20 +129,21 @@ void Work::decode_one(Picture& picture, DecodeOptions& options) {
   const size_t size = picture.bytes.size();
   const Image image = decode_image(bytes, size, name, options);
   options.limits.work -= std::min(options.limits.work, announced_work(bytes, size));
-  if (attends_) {
+  if (attends()) {
     input_ = attend_input(image, model_.preprocessing, size_);
     return;
   }
-  const Image cropped = evaluation_crop(image, model_.preprocessing);
-  picture.pixels.resize(cropped.rgb.size());
-  normalise(cropped, model_.preprocessing, picture.pixels.data());
+  picture.pixels = prepared(image, model_.preprocessing);
   ready_.push_back(&picture);
 }
 
-void Work::take_logits(const float* logits, double milliseconds, size_t batch) {
+void Work::take_answers(const float* answers, double milliseconds, size_t batch) {
+  const ModelSpec& spec = model_.spec();
+  const int64_t each = embeds() ? spec.stages.back().dim : spec.classes;
   for (size_t i = 0; i < ready_.size(); ++i) {
-    const float* own = logits + static_cast<int64_t>(i) * model_.packed.spec().classes;
-    ready_[i]->answer = {{"top", top_json(model_, own, top_)}};
+    const float* own = answers + static_cast<int64_t>(i) * each;
+    ready_[i]->answer = embeds() ? Json{{"vector", std::vector<float>(own, own + each)}}
+                                 : Json{{"top", top_json(model_, own, top_)}};
   }
   if (!several_) return answer(std::move(pictures_.front().answer), milliseconds, batch);
   Json results = Json::array();
@@ -148,10 +151,11 @@ void Work::take_logits(const float* logits, double milliseconds, size_t batch) {
   answer({{"results", std::move(results)}}, milliseconds, batch);
 }
 
-void Work::attend(Workspace& workspace) {
+void Work::attend() {
   guarded([&] {
     const Clock::time_point start = Clock::now();
-    const AttendResult result = soft::attend(model_.packed, workspace, input_, query_);
+    const AttendResult result =
+        soft::attend(model_.spec(), model_.attending.rows(), input_, query_);
     take_rows(result, milliseconds_since(start));
   });
 }

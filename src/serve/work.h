@@ -14,7 +14,11 @@
 namespace soft {
 
 constexpr std::string_view kClassifyPath = "/v1/classify";
+constexpr std::string_view kEmbedPath = "/v1/embed";
 constexpr std::string_view kAttendPath = "/v1/attend";
+
+// The route that a request's path is; kClassifyPath for any other.
+std::string_view route_of(const Request& request);
 
 class Work {
  public:
@@ -26,19 +30,21 @@ class Work {
   void decode();
 
   bool refused() const { return refused_; }
-  bool attends() const { return attends_; }
+  bool attends() const { return response_.route == kAttendPath; }
+  bool embeds() const { return response_.route == kEmbedPath; }
   bool given_up() const { return patience_ != nullptr && patience_->over(); }
 
-  // The pictures to classify, each [3, size, size].
+  // The pictures to classify or to embed, each [3, size, size].
   size_t pictures() const { return ready_.size(); }
   const std::vector<float>& pixels(size_t picture) const { return ready_[picture]->pixels; }
-  // logits: [pictures, classes]; batch: how many pictures ran together.
-  void take_logits(const float* logits, double milliseconds, size_t batch);
+  // What the model said of each: logits [pictures, classes], or vectors [pictures, C]. batch: how
+  // many pictures ran together.
+  void take_answers(const float* answers, double milliseconds, size_t batch);
 
   // One picture to attend to.
   const AttendInput& input() const { return input_; }
   const AttendRequest& query() const { return query_; }
-  void attend(Workspace& workspace);
+  void attend();
   void take_rows(const AttendResult& result, double milliseconds);
 
   void refuse(int status, std::string_view message);
@@ -48,7 +54,7 @@ class Work {
   struct Picture {
     std::string bytes;
     std::vector<float> pixels;
-    Json answer;  // of its own: classes, or an error
+    Json answer;  // of its own: classes, a vector, or an error
   };
 
   void read(Request request);
@@ -60,7 +66,6 @@ class Work {
   const ServedModel& model_;
   const PictureLimits& limits_;
   const std::shared_ptr<Patience> patience_;
-  const bool attends_;
   bool refused_ = false;
   bool several_ = false;  // the answer is a list
   int top_ = 5;

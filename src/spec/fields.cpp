@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "base/setting.h"
 #include "spec/model_spec.h"
+#include "spec/zoo_fields.h"
 
 namespace soft {
 namespace {
@@ -71,14 +72,26 @@ Field stage_field(std::string_view key, int StageSpec::*member, std::string_view
 }
 
 // Choosing a mechanism brings that mechanism's own default inverse; a later inverse=… overrides it.
+// One without landmarks has no use for their scale and normalisation, and soft-norm is one itself.
 Field attention_field() {
   return {"attention",
           [](ModelSpec& s, std::string_view text) {
             s.attention = parse_enum<Mechanism>("attention", text);
             s.inverse = default_inverse(s.attention);
+            if (s.attention != Mechanism::kSoft) s.normalise = Normalise::kNone;
+            if (!uses_landmarks(s.attention)) s.kernel_scale = KernelScale::kReleased;
           },
           [](const ModelSpec& s) { return std::string(name_of(s.attention)); },
           values_of(Mechanism{}), "how tokens look at each other in stages 1 to 3"};
+}
+
+// normalise=core and norm=on mean attention=soft-norm, with its own default inverse.
+void choose_core(ModelSpec& spec, bool core) {
+  const Mechanism wanted = core ? Mechanism::kSoftNorm : Mechanism::kSoft;
+  if (core) spec.normalise = Normalise::kNone;
+  if (spec.attention == wanted) return;
+  spec.attention = wanted;
+  spec.inverse = default_inverse(wanted);
 }
 
 // Shorthand: norm=on is attention=soft-norm, norm=off is attention=soft.
@@ -89,13 +102,24 @@ Field norm_field() {
             if (!uses_landmarks(s.attention)) {
               fail_usage("norm belongs to attention=soft, not {}", name_of(s.attention));
             }
-            const Mechanism wanted = norm ? Mechanism::kSoftNorm : Mechanism::kSoft;
-            if (s.attention == wanted) return;
-            s.attention = wanted;
-            s.inverse = default_inverse(wanted);
+            choose_core(s, norm);
           },
           [](const ModelSpec& s) { return s.attention == Mechanism::kSoftNorm ? "on" : "off"; },
           kSwitch, "shorthand: on is attention=soft-norm, off is attention=soft"};
+}
+
+Field normalise_field() {
+  return {"normalise",
+          [](ModelSpec& s, std::string_view text) {
+            const auto form = parse_enum<Normalise>("normalise", text);
+            if (uses_landmarks(s.attention)) choose_core(s, form == Normalise::kCore);
+            s.normalise = s.attention == Mechanism::kSoftNorm ? Normalise::kNone : form;
+          },
+          [](const ModelSpec& s) {
+            const bool core = s.attention == Mechanism::kSoftNorm;
+            return std::string(name_of(core ? Normalise::kCore : s.normalise));
+          },
+          values_of(Normalise{}), "SOFT: what its rows are divided by; core is soft-norm"};
 }
 
 // pyramid=off keeps the attention's settings and takes the flat frame of vit-small-384x12 (Table
@@ -160,6 +184,9 @@ const std::vector<Field>& fields() {
                 "width of a layer's MLP, in channels of the layer"),
       attention_field(),
       norm_field(),
+      later(enum_field("kernel_scale", &ModelSpec::kernel_scale,
+                       "scale of LayerNorm's landmarks: none, or the tokens' own")),
+      later(normalise_field()),
       enum_field("sampler", &ModelSpec::sampler, "how landmarks are taken from the tokens"),
       int_field("landmarks", &ModelSpec::landmarks,
                 "landmarks at any size; 0: one per window of `ratios`"),
@@ -197,6 +224,7 @@ std::vector<FieldHelp> field_help() {
 }
 
 void set_field(ModelSpec& spec, std::string_view key, std::string_view value) {
+  if (spec.in_zoo()) return set_zoo_number(spec, key, value);
   for (const Field& field : fields()) {
     if (field.key == key) return field.set(spec, value);
   }
@@ -212,6 +240,7 @@ void apply_setting(ModelSpec& spec, std::string_view text) {
 }
 
 Json settings_of(const ModelSpec& spec) {
+  if (spec.in_zoo()) return zoo_numbers(spec);
   Json json = Json::object();
   for (const Field& field : fields()) {
     if (!is_shorthand(field.key)) json[std::string(field.key)] = field.get(spec);
@@ -231,6 +260,8 @@ ModelSpec spec_from_json(const Json& json, const std::string& what) {
     if (!json.contains(key) || !json[key].is_string()) fail("{}: spec has no '{}'", what, key);
     return json[key].get<std::string>();
   };
+  // Cards of version 0.1 call a frame of SOFT's deit-small, which now is the published one.
+  if (is_in_zoo(text("name")) && !json.contains("pyramid")) return zoo_spec_from_json(json, what);
   ModelSpec spec = find_model("soft-tiny");  // the frame; every field below is overwritten
   spec.name = text("name");
   spec.family = text("family");

@@ -26,6 +26,26 @@ bool needs_square(const AttentionSpec& spec) {
          spec.sampler == Sampler::kAvg;
 }
 
+// Both say how landmarks are used.
+void check_forms(const AttentionSpec& spec) {
+  if (uses_landmarks(spec.mechanism)) {
+    if (spec.mechanism == Mechanism::kSoftNorm && spec.normalise != Normalise::kNone &&
+        spec.normalise != Normalise::kCore) {
+      fail_usage("attention=soft-norm is normalise=core; normalise={} needs attention=soft",
+                 name_of(spec.normalise));
+    }
+    return;
+  }
+  if (spec.kernel_scale != KernelScale::kReleased) {
+    fail_usage("kernel_scale={} needs landmarks, which attention={} has not; use attention=soft",
+               name_of(spec.kernel_scale), name_of(spec.mechanism));
+  }
+  if (spec.normalise != Normalise::kNone) {
+    fail_usage("normalise={} needs landmarks, which attention={} has not; use attention=soft",
+               name_of(spec.normalise), name_of(spec.mechanism));
+  }
+}
+
 void check_rival(const AttentionSpec& spec) {
   check_range("features", spec.features, 0, kMostFeatures);
   if (spec.mechanism == Mechanism::kPerformer && feature_count(spec) > kMostFeatures) {
@@ -39,12 +59,30 @@ void check_rival(const AttentionSpec& spec) {
   check_range("longest", spec.longest, 1, 1 << 24);
 }
 
+// What its family makes of the numbers is the family's business; here only that they are numbers.
+void validate_numbers(const ModelSpec& spec) {
+  constexpr int kMost = 65'536;
+  check_range("image_size", spec.image_size, kSmallestSide, kLargestSide);
+  check_range("classes", spec.classes, 1, 1'000'000);
+  for (const Numbers& numbers : spec.numbers) {
+    const bool depth = numbers.key == "depth" || numbers.key == "depths";
+    const bool choice = numbers.values == std::vector<int>{0};
+    for (const int value : numbers.values) {
+      check_range(numbers.key, value, choice ? 0 : 1, depth ? 1000 : kMost);
+    }
+  }
+}
+
 bool is_last_of_pyramid(const ModelSpec& spec, int stage) { return spec.pyramid && stage == 3; }
 
 }  // namespace
 
 bool uses_landmarks(Mechanism mechanism) {
   return mechanism == Mechanism::kSoft || mechanism == Mechanism::kSoftNorm;
+}
+
+Normalise normalisation_of(const AttentionSpec& spec) {
+  return spec.mechanism == Mechanism::kSoftNorm ? Normalise::kCore : spec.normalise;
 }
 
 bool shortens_keys(Mechanism mechanism) {
@@ -86,6 +124,8 @@ AttentionSpec attention_of(const ModelSpec& spec, int stage) {
   attention.heads = row.heads;
   attention.ratio = row.ratio;
   attention.value_kernel = spec.value_path ? row.value_kernel : 0;
+  attention.kernel_scale = spec.kernel_scale;
+  attention.normalise = spec.normalise;
   attention.sampler = spec.sampler;
   attention.landmarks = spec.landmarks;
   attention.inverse = spec.inverse;
@@ -101,12 +141,19 @@ AttentionSpec attention_of(const ModelSpec& spec, int stage) {
     const bool softmax = spec.stage4 == Stage4::kSoftmax;
     attention.mechanism = softmax ? Mechanism::kSoftmax : Mechanism::kSoftDense;
     attention.landmarks = 0;
+    attention.kernel_scale = KernelScale::kReleased;
+    attention.normalise = Normalise::kNone;
   }
   // The ordinary ViT block has no value path.
   if (attention.names == LayerForm::kPre && attention.mechanism == Mechanism::kSoftmax) {
     attention.value_kernel = 0;
   }
   return attention;
+}
+
+int stem_stride(const ModelSpec& spec) {
+  if (!spec.pyramid) return spec.patch;
+  return spec.stem_strides[0] * spec.stem_strides[1] * spec.stem_strides[2];
 }
 
 Grid stage_grid(const ModelSpec& spec, int stage, Grid image) {
@@ -118,8 +165,7 @@ Grid stage_grid(const ModelSpec& spec, int stage, Grid image) {
   if (spec.overlap) {
     for (int stride : spec.stem_strides) grid = {shrink(grid.h, stride), shrink(grid.w, stride)};
   } else {
-    const int stride = spec.stem_strides[0] * spec.stem_strides[1] * spec.stem_strides[2];
-    grid = {shrink(grid.h, stride), shrink(grid.w, stride)};
+    grid = {shrink(grid.h, stem_stride(spec)), shrink(grid.w, stem_stride(spec))};
   }
   for (int s = 0; s < stage; ++s) grid = {shrink(grid.h, 2), shrink(grid.w, 2)};
   return grid;
@@ -148,6 +194,7 @@ void validate(const AttentionSpec& spec) {
                spec.landmarks, sampled ? "sampler" : "attention",
                sampled ? name_of(spec.sampler) : name_of(spec.mechanism), root * root);
   }
+  check_forms(spec);
   check_rival(spec);
   if (uses_landmarks(spec.mechanism) && spec.inverse == Inverse::kExact &&
       spec.inverse_grad == InverseGrad::kUnrolled) {
@@ -155,7 +202,15 @@ void validate(const AttentionSpec& spec) {
   }
 }
 
+const std::vector<int>& ModelSpec::list(std::string_view key) const {
+  for (const Numbers& row : numbers) {
+    if (row.key == key) return row.values;
+  }
+  fail("{} has no '{}'", name, key);
+}
+
 void validate(const ModelSpec& spec) {
+  if (spec.in_zoo()) return validate_numbers(spec);
   const size_t wanted = spec.pyramid ? 4 : 1;
   if (spec.stages.size() != wanted) {
     fail_usage("a {} model has {} stage(s), not {}", spec.pyramid ? "pyramid" : "flat", wanted,

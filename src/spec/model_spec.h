@@ -11,6 +11,7 @@
 #include "base/grid.h"
 #include "base/json.h"
 #include "spec/names.h"
+#include "spec/zoo_table.h"
 
 namespace soft {
 
@@ -46,6 +47,8 @@ struct ModelSpec {
 
   // Attention of stages 1-3 (pyramid) or of every layer (flat)
   Mechanism attention = Mechanism::kSoft;
+  KernelScale kernel_scale = KernelScale::kReleased;
+  Normalise normalise = Normalise::kNone;  // kCore is spelt Mechanism::kSoftNorm
   Sampler sampler = Sampler::kConv;
   int landmarks = 0;  // 0: one per ratio x ratio window; otherwise this many at any resolution
   Inverse inverse = Inverse::kNewton;
@@ -58,6 +61,13 @@ struct ModelSpec {
   int hash_rounds = 4;      // reformer: independent hashes, whose results are combined
   int bucket_size = 64;     // reformer: tokens of a chunk, which sees itself and the one before
   Stage4 stage4 = Stage4::kSoftmax;
+
+  // Families of the zoo (describe/zoo/zoo.h) are built from these instead; empty for SOFT's own.
+  std::vector<Numbers> numbers;
+
+  bool in_zoo() const { return !numbers.empty(); }
+  const std::vector<int>& list(std::string_view key) const;
+  int number(std::string_view key) const { return list(key).front(); }
 };
 
 // What one attention layer needs to know; derived from the model's row.
@@ -67,6 +77,8 @@ struct AttentionSpec {
   int heads = 1;
   int ratio = 1;
   int value_kernel = 0;  // 0: no value path
+  KernelScale kernel_scale = KernelScale::kReleased;
+  Normalise normalise = Normalise::kNone;  // see normalisation_of
   Sampler sampler = Sampler::kConv;
   int landmarks = 0;
   Inverse inverse = Inverse::kNewton;
@@ -100,11 +112,13 @@ int base_head_dim();                          // 32 throughout the SOFT family
 AttentionSpec attention_of(const ModelSpec& spec, int stage);  // stage counts from 0
 LayerForm layer_of(const ModelSpec& spec, int stage);
 bool has_class_token(const ModelSpec& spec, int stage);
-bool uses_landmarks(Mechanism mechanism);  // soft and soft-norm
-bool shortens_keys(Mechanism mechanism);   // these, and the rivals that pool or project K
+bool uses_landmarks(Mechanism mechanism);               // soft and soft-norm
+Normalise normalisation_of(const AttentionSpec& spec);  // kCore for soft-norm
+bool shortens_keys(Mechanism mechanism);  // these, and the rivals that pool or project K
 bool shares_query_and_key(Mechanism mechanism);
 Inverse default_inverse(Mechanism mechanism);
 int feature_count(const AttentionSpec& spec);  // performer's random features
+int stem_stride(const ModelSpec& spec);  // pixels between two tokens of the first stage
 Grid stage_grid(const ModelSpec& spec, int stage,
                 Grid image);  // tokens per side, class token aside
 

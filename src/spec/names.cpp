@@ -14,7 +14,7 @@ using Names = std::vector<std::string_view>;
 const Names& names_of(Mechanism) {
   static const Names names{"soft",          "soft-norm",        "soft-dense", "softmax",
                            "gaussian",      "gaussian-softmax", "linformer",  "performer",
-                           "nystromformer", "reformer"};
+                           "nystromformer", "reformer",         "none"};
   return names;
 }
 
@@ -30,6 +30,16 @@ const Names& names_of(Inverse) {
 
 const Names& names_of(InverseGrad) {
   static const Names names{"one-shot", "unrolled"};
+  return names;
+}
+
+const Names& names_of(KernelScale) {
+  static const Names names{"released", "paper"};
+  return names;
+}
+
+const Names& names_of(Normalise) {
+  static const Names names{"none", "core", "rows", "symmetric", "mean"};
   return names;
 }
 

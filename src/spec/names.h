@@ -18,11 +18,25 @@ enum class Mechanism {
   kPerformer,        // softmax through positive random features
   kNystromformer,    // softmax through landmarks of Q and K
   kReformer,         // softmax within buckets of similar tokens, Q and K shared
+  kNone,             // no mixing at all, Y = 0: what every comparison is measured from
 };
 
 enum class Sampler { kConv, kAvg, kRandom, kBiased };
 enum class Inverse { kNewton, kNewtonAdaptive, kNewtonPaper, kExact };
 enum class InverseGrad { kOneShot, kUnrolled };
+
+// Where d^-1/4 stands for landmarks that pass a LayerNorm: before it, which undoes it (released
+// code), or after it, so that tokens and landmarks share one scale (the paper's formula).
+enum class KernelScale { kReleased, kPaper };
+
+// What S = K1 inv(A) K1' becomes before it meets V; D = diag(S·1), guarded where that vanishes.
+enum class Normalise {
+  kNone,       // S
+  kCore,       // inv(A) between D_A^-1/2, D_A the row sums of A: soft-norm
+  kRows,       // D^-1 S: every row adds up to 1, as softmax's do
+  kSymmetric,  // D^-1/2 S D^-1/2
+  kMean,       // S / n
+};
 enum class Stage4 { kSoftmax, kSoft };
 enum class LayerForm { kPost, kPre };  // LN after the residual (SOFT) or before the branch (ViT)
 
@@ -31,6 +45,8 @@ const std::vector<std::string_view>& names_of(Mechanism);
 const std::vector<std::string_view>& names_of(Sampler);
 const std::vector<std::string_view>& names_of(Inverse);
 const std::vector<std::string_view>& names_of(InverseGrad);
+const std::vector<std::string_view>& names_of(KernelScale);
+const std::vector<std::string_view>& names_of(Normalise);
 const std::vector<std::string_view>& names_of(Stage4);
 const std::vector<std::string_view>& names_of(LayerForm);
 

@@ -1,6 +1,7 @@
 // The table of models. Adding one is adding a row.
 #include "base/error.h"
 #include "base/nearest.h"
+#include "spec/all_models.h"
 #include "spec/model_spec.h"
 
 namespace soft {
@@ -54,7 +55,7 @@ constexpr std::array kTable{
     Row{"soft-nano", "soft", true, 32, 10, {1, 1, 2}, Mechanism::kSoft, Inverse::kNewton, true, LayerForm::kPost, kNano},
     Row{"soft-pico", "soft", true, 32, 10, {2, 1, 1}, Mechanism::kSoft, Inverse::kNewton, true, LayerForm::kPost, kPico, 16, 2},
     Row{"vit-small-384x12", "vit", false, 224, 1000, {2, 1, 2}, Mechanism::kSoft, Inverse::kNewton, false, LayerForm::kPost, kVitSmall},
-    Row{"deit-small", "vit", false, 224, 1000, {2, 1, 2}, Mechanism::kSoftmax, Inverse::kNewton, true, LayerForm::kPre, kDeitSmall},
+    Row{"vit-small-pre", "vit", false, 224, 1000, {2, 1, 2}, Mechanism::kSoftmax, Inverse::kNewton, true, LayerForm::kPre, kDeitSmall},
 };
 // clang-format on
 
@@ -77,11 +78,29 @@ static_assert(rows_are_sound(),
 
 }  // namespace
 
+namespace {
+
+ModelSpec from_zoo(const ZooRow& row) {
+  ModelSpec spec;
+  spec.name = row.name;
+  spec.family = row.family;
+  spec.numbers = row.numbers;
+  return spec;
+}
+
+}  // namespace
+
 int base_head_dim() { return kHeadDim; }
 
 std::vector<std::string_view> model_names() {
   std::vector<std::string_view> names;
   for (const Row& row : kTable) names.push_back(row.name);
+  return names;
+}
+
+std::vector<std::string_view> all_model_names() {
+  std::vector<std::string_view> names = model_names();
+  for (const ZooRow& row : zoo_table()) names.push_back(row.name);
   return names;
 }
 
@@ -104,7 +123,11 @@ ModelSpec find_model(std::string_view name) {
     spec.mlp_ratio = row.mlp_ratio;
     return spec;
   }
-  fail_usage("unknown model '{}'{}; `soft models` lists them all", name, hint(name, model_names()));
+  for (const ZooRow& row : zoo_table()) {
+    if (row.name == name) return from_zoo(row);
+  }
+  fail_usage("unknown model '{}'{}; `soft models` lists them all", name,
+             hint(name, all_model_names()));
 }
 
 }  // namespace soft

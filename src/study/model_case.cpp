@@ -4,7 +4,7 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
-#include "spec/cost.h"
+#include "describe/cost.h"
 
 namespace soft {
 

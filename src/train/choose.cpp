@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "spec/cost.h"
+#include "describe/cost.h"
 
 namespace soft {
 namespace {

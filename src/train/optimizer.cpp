@@ -2,76 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <map>
 
 #include "attention/torch.h"
-#include "spec/model_spec.h"
 
 namespace soft {
 
 using torch::Tensor;
 
-bool decays(const std::string& name, const Tensor& parameter) {
-  const bool bias = name.size() >= 5 && name.compare(name.size() - 5, 5, ".bias") == 0;
-  return parameter.dim() > 1 && !bias && name != "cls_token";
-}
-
-namespace {
-
-// "block2.0.att…" is layer 0 of stage 2; an embedding stands before layer 0 of its stage.
-struct Place {
-  int stage = 0;  // counted from 1; 0: behind all layers
-  int layer = 0;
-};
-
-Place place_of(const std::string& name) {
-  Place place;
-  if (std::sscanf(name.c_str(), "block%d.%d.", &place.stage, &place.layer) == 2) return place;
-  for (const char* form : {"patch_embed%d", "pos_embed%d"}) {
-    if (std::sscanf(name.c_str(), form, &place.stage) == 1) return {place.stage, 0};
-  }
-  return {};
-}
-
-}  // namespace
-
-std::map<std::string, int64_t> layers_below_head(const torch::nn::Module& model) {
-  std::map<int, int64_t> depths;  // of the stages
-  std::map<std::string, int64_t> layers;
-  for (const auto& item : model.named_parameters()) {
-    const Place place = place_of(item.key());
-    if (place.stage > 0)
-      depths[place.stage] = std::max<int64_t>(depths[place.stage], place.layer + 1);
-  }
-  for (const auto& item : model.named_parameters()) {
-    const Place place = place_of(item.key());
-    const bool token = item.key() == "cls_token";  // joins where the last stage begins
-    int64_t between = place.stage > 0 ? -place.layer : 0;
-    if (place.stage == 1 && item.key().rfind("block", 0) != 0) ++between;
-    for (const auto& [stage, depth] : depths) {
-      if ((place.stage > 0 && stage >= place.stage) || (token && stage == depths.rbegin()->first)) {
-        between += depth;
-      }
-    }
-    layers[item.key()] = between;
-  }
-  return layers;
-}
-
-AdamW::AdamW(torch::nn::Module& model, const Recipe& recipe)
+AdamW::AdamW(const std::vector<ModelTensor>& tensors, const Recipe& recipe)
     : beta1_(recipe.beta1),
       beta2_(recipe.beta2),
       eps_(recipe.eps),
       weight_decay_(recipe.weight_decay) {
-  const auto layers = layers_below_head(model);
-  for (const auto& item : model.named_parameters()) {
-    const Tensor& parameter = item.value();
-    if (!parameter.requires_grad()) continue;
-    slots_.push_back({item.key(), parameter, torch::zeros_like(parameter),
-                      torch::zeros_like(parameter),
-                      recipe.decay_all || decays(item.key(), parameter),
-                      std::pow(recipe.layer_decay, static_cast<double>(layers.at(item.key())))});
+  for (const ModelTensor& own : tensors) {
+    if (!own.tensor.requires_grad()) continue;
+    slots_.push_back({own.name, own.tensor, torch::zeros_like(own.tensor),
+                      torch::zeros_like(own.tensor), recipe.decay_all || own.decays,
+                      std::pow(recipe.layer_decay, static_cast<double>(own.layers_behind))});
   }
 }
 
@@ -117,34 +64,16 @@ double clip_gradients(const std::vector<Tensor>& gradients, double limit) {
   return norm;
 }
 
-namespace {
-
-std::map<std::string, Tensor> collect(torch::nn::Module& model) {
-  std::map<std::string, Tensor> tensors;
-  for (const auto& item : model.named_parameters()) tensors[item.key()] = item.value();
-  for (const auto& item : model.named_buffers()) {
-    if (item.value().is_floating_point()) tensors[item.key()] = item.value();
-  }
-  return tensors;
-}
-
-// Random features: the mean of two draws would be neither.
-bool is_drawn(const std::string& name) {
-  const std::string last = "." + std::string(kFeaturesName);
-  return name.size() > last.size() &&
-         name.compare(name.size() - last.size(), last.size(), last) == 0;
-}
-
-}  // namespace
-
-Ema::Ema(torch::nn::Module& average, torch::nn::Module& source, const Recipe& recipe)
+Ema::Ema(const std::vector<ModelTensor>& average, const std::vector<ModelTensor>& source,
+         const Recipe& recipe)
     : decay_(recipe.ema_decay), warmup_(recipe.ema_warmup) {
-  const auto sources = collect(source);
   const torch::NoGradGuard no_grad;
-  for (auto& [name, tensor] : collect(average)) {
-    const Tensor& from = sources.at(name);
-    tensor.copy_(from);
-    (is_drawn(name) ? copied_ : pairs_).emplace_back(tensor, from);
+  for (size_t i = 0; i < average.size(); ++i) {
+    Tensor tensor = average[i].tensor;
+    tensor.copy_(source.at(i).tensor);
+    // The mean of two draws would be neither.
+    const bool drawn = source[i].kind == TensorKind::kDrawn;
+    (drawn ? copied_ : pairs_).emplace_back(tensor, source[i].tensor);
   }
 }
 

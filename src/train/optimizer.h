@@ -3,12 +3,10 @@
 // tensors.
 #pragma once
 
-#include <torch/nn/module.h>
-
-#include <map>
 #include <string>
 #include <vector>
 
+#include "model/classifier.h"
 #include "train/recipe.h"
 
 namespace soft {
@@ -25,7 +23,7 @@ struct Slot {
 class AdamW {
  public:
   // Only parameters that require gradients are trained.
-  AdamW(torch::nn::Module& model, const Recipe& recipe);
+  AdamW(const std::vector<ModelTensor>& tensors, const Recipe& recipe);
 
   void step(double lr);
   void zero_grad();
@@ -33,6 +31,7 @@ class AdamW {
   std::vector<Slot>& slots() { return slots_; }
   int64_t steps() const { return steps_; }
   void set_steps(int64_t steps) { steps_ = steps; }
+  void set_beta1(double beta1) { beta1_ = beta1; }  // for schedules that move it
 
  private:
   double beta1_, beta2_, eps_, weight_decay_;
@@ -40,20 +39,14 @@ class AdamW {
   std::vector<Slot> slots_;
 };
 
-// 1-D tensors, biases and the class token are not decayed; position embeddings are.
-bool decays(const std::string& name, const torch::Tensor& parameter);
-
-// How many layers lie between each parameter and the head: 0 for the head and the norm before it,
-// one more than the deepest layer for the first patch embedding.
-std::map<std::string, int64_t> layers_below_head(const torch::nn::Module& model);
-
 // Scales gradients so that their global L2 norm is at most `limit`; returns the norm before.
 double clip_gradients(const std::vector<torch::Tensor>& gradients, double limit);
 
 class Ema {
  public:
-  // `average` starts as a copy of `source`; both have the same tensors.
-  Ema(torch::nn::Module& average, torch::nn::Module& source, const Recipe& recipe);
+  // `average` starts as a copy of `source`; both have the same tensors in the same order.
+  Ema(const std::vector<ModelTensor>& average, const std::vector<ModelTensor>& source,
+      const Recipe& recipe);
   void update(int64_t step);  // steps count from 1
   double decay_at(int64_t step) const;
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/setting.h"
-#include "spec/cost.h"
+#include "describe/cost.h"
 #include "train/choose.h"
 #include "train/run_folder.h"
 #include "train/schedule.h"
@@ -67,14 +67,27 @@ void apply_to_run(RunFile& run, const TrainRequest& request) {
   run.freeze = request.freeze.value_or(run.freeze);
 }
 
-RunFile resumed_run(const TrainRequest& request) {
-  const std::string path = request.out + "/recipe.json";
+// The same batch of all ranks together, where it can be divided among another number of them; then
+// even the middle of an epoch goes on as it was.
+void divide_anew(RunFile& run, int world) {
+  const int64_t pictures = run.recipe.batch * run.world;
+  if (run.world != world && pictures % world == 0) run.recipe.batch = pictures / world;
+  run.world = world;
+}
+
+RunFile stored_run(const TrainRequest& request, const std::string& path) {
+  if (!request.stored_recipe.empty()) return parse_run_file(request.stored_recipe, path);
   std::error_code unknown;
   if (!fs::exists(path, unknown)) {
     check_nothing_to_lose(request.out);
     fail("nothing to resume: no '{}'; start a run with `soft train --out {}`", path, request.out);
   }
-  const RunFile stored = read_run_file(path);
+  return read_run_file(path);
+}
+
+RunFile resumed_run(const TrainRequest& request) {
+  RunFile stored = stored_run(request, request.out + "/recipe.json");
+  divide_anew(stored, request.place.world);
   RunFile run = stored;
   apply_to_run(run, request);
   if (!request.recipe.empty()) {
@@ -93,13 +106,15 @@ RunFile resumed_run(const TrainRequest& request) {
 }
 
 RunFile new_run(const TrainRequest& request) {
-  if (!request.out.empty() && !request.dry_run && !request.restart) check_unused(request.out);
+  const bool writes = request.place.first() && !request.dry_run && !request.restart;
+  if (writes && !request.out.empty()) check_unused(request.out);
   RunFile run;
   run.recipe.preset.clear();  // to be chosen
   if (is_run_file(request.recipe)) {
     run = read_run_file(request.recipe);
     run.classes.clear();  // of the data it was stored with
     run.listing.clear();
+    divide_anew(run, request.place.world);
   } else if (request.model.empty()) {
     fail_usage("--model is missing; `soft models` lists them");
   }
@@ -107,7 +122,9 @@ RunFile new_run(const TrainRequest& request) {
   if (run.data.empty()) fail_usage("--data is missing; e.g. --data fashion-mnist, cifar10, shapes");
   if (run.recipe.preset.empty() && !request.recipe.empty()) {
     run.recipe = preset_recipe(request.recipe, run.spec);
+    divide_anew(run, request.place.world);
   }
+  run.world = request.place.world;
   return run;
 }
 
@@ -128,15 +145,26 @@ void choose(Plan& plan, const TrainRequest& request) {
   occasion.side = usual_side(plan.train);
   occasion.epochs = asked<int>(request, "epochs", request.epochs);
   occasion.batch = asked<int64_t>(request, "batch", request.batch);
+  if (occasion.batch) *occasion.batch *= request.place.world;
   occasion.trained = !plan.run.init.empty();
   Choice choice = choose_recipe(plan.run.spec, occasion);
   plan.run.recipe = std::move(choice.recipe);
+  plan.run.world = 1;
+  divide_anew(plan.run, request.place.world);
   plan.why = std::move(choice.why);
 }
 
-Plan open_data(RunFile run) {
+// Beside the run, for data in a place that cannot be written; a dry run leaves nothing behind.
+std::string spare_index(const TrainRequest& request) {
+  if (request.dry_run || request.out.empty()) return "";
+  const fs::path beside = fs::path(request.out).parent_path();
+  return beside.empty() ? "." : beside.string();
+}
+
+Plan open_data(RunFile run, std::string spare) {
   Plan plan;
   DataRequest request;
+  request.spare_index = std::move(spare);
   request.spec = run.data;
   request.size = run.spec.image_size;
   request.seed = run.recipe.seed;
@@ -159,11 +187,13 @@ void check(const Plan& plan) {
   const Recipe& recipe = plan.run.recipe;
   validate(plan.run.spec);
   validate(recipe);
-  if (recipe.batch * recipe.accumulate > plan.train.size()) {
+  if (recipe.batch * recipe.accumulate * plan.run.world > plan.train.size()) {
     fail_usage(
-        "batch={} times accumulate={} is larger than the {} training pictures; no step could "
+        "batch={} times accumulate={}{} is larger than the {} training pictures; no step could "
         "be made",
-        recipe.batch, recipe.accumulate, plan.train.size());
+        recipe.batch, recipe.accumulate,
+        plan.run.world > 1 ? fmt::format(" times {} ranks", plan.run.world) : "",
+        plan.train.size());
   }
 }
 
@@ -186,13 +216,17 @@ std::string average_text(const Recipe& recipe) {
 
 }  // namespace
 
+int64_t steps_of(const Plan& plan) {
+  return steps_of(plan.run.recipe, plan.train.size() / plan.run.world);
+}
+
 Plan make_plan(const TrainRequest& request) {
   check_keys(request);
   RunFile run = request.resume ? resumed_run(request) : new_run(request);
-  // `shapes` are drawn from the seed.
+  // `shapes` and `cue` are drawn from the seed.
   run.recipe.seed = asked<uint64_t>(request, "seed", request.seed).value_or(run.recipe.seed);
   const RunFile stored = run;
-  Plan plan = open_data(std::move(run));
+  Plan plan = open_data(std::move(run), spare_index(request));
   plan.run.classes = plan.train.classes;
   plan.run.listing = listing_of(plan.train, plan.val);
   if (request.resume) {
@@ -203,7 +237,7 @@ Plan make_plan(const TrainRequest& request) {
   }
   check(plan);
   if (!request.resume) {
-    check_average(plan.run.recipe, steps_of(plan.run.recipe, plan.train.size()));
+    check_average(plan.run.recipe, steps_of(plan));
   }
   prepare_card(plan);
   return plan;
@@ -212,12 +246,13 @@ Plan make_plan(const TrainRequest& request) {
 Json describe(const Plan& plan) {
   const RunFile& run = plan.run;
   const Recipe& recipe = run.recipe;
-  const Schedule schedule = schedule_of(recipe);
+  const Schedule schedule = schedule_of(recipe, run.world);
   const ModelCost cost = cost_of(run.spec, {run.spec.image_size, run.spec.image_size});
-  const int64_t batches = plan.train.size() / recipe.batch;
+  const int64_t pictures = recipe.batch * run.world;
+  const int64_t batches = plan.train.size() / pictures;
   // Forward, and twice that for the gradients of inputs and weights.
   const double macs = 3.0 * static_cast<double>(cost.macs_with_inverse) *
-                      static_cast<double>(batches * recipe.batch) * recipe.epochs;
+                      static_cast<double>(batches * pictures) * recipe.epochs;
   return {{"model", run.spec.name},
           {"params", cost.params},
           {"macs", cost.macs_with_inverse},
@@ -231,7 +266,8 @@ Json describe(const Plan& plan) {
           {"why", plan.why},
           {"epochs", recipe.epochs},
           {"batch", recipe.batch},
-          {"steps", steps_of(recipe, plan.train.size())},
+          {"ranks", run.world},
+          {"steps", steps_of(plan)},
           {"lr", schedule.peak},
           {"min_lr", schedule.floor},
           {"ema", average_text(recipe)},

@@ -22,6 +22,8 @@ struct Plan {
 // (classes), chooses a recipe where none is named and checks that all of it can work.
 Plan make_plan(const TrainRequest& request);
 
+int64_t steps_of(const Plan& plan);  // optimizer steps of the whole run
+
 Json describe(const Plan& plan);  // model, data, schedule and cost, for people and for --dry-run
 
 // Every key of --set with its value for this request's model and recipe.

@@ -82,6 +82,11 @@ const std::vector<std::string_view>& crop_names() {
   return names;
 }
 
+const std::vector<std::string_view>& wire_names() {
+  static const std::vector<std::string_view> names{"fp32", "fp16"};
+  return names;
+}
+
 struct Field {
   std::string_view key;
   std::string_view meaning;  // one line, for people
@@ -94,6 +99,7 @@ template <class T>
 std::string values_of() {
   if constexpr (std::is_same_v<T, bool>) return "on, off";
   if constexpr (std::is_same_v<T, Crop>) return "none, resized, pad";
+  if constexpr (std::is_same_v<T, Wire>) return "fp32, fp16";
   return std::is_integral_v<T> ? "N" : "X";
 }
 
@@ -110,6 +116,8 @@ Field field(std::string_view key, std::string_view meaning, Member member) {
               value = parse_whole<T>(key, text);
             } else if constexpr (std::is_same_v<T, Crop>) {
               value = static_cast<Crop>(parse_name(key, text, crop_names()));
+            } else if constexpr (std::is_same_v<T, Wire>) {
+              value = static_cast<Wire>(parse_name(key, text, wire_names()));
             } else {
               value = parse_real(key, text);
             }
@@ -120,6 +128,8 @@ Field field(std::string_view key, std::string_view meaning, Member member) {
               return value ? "on" : "off";
             } else if constexpr (std::is_same_v<T, Crop>) {
               return std::string(crop_names()[static_cast<size_t>(value)]);
+            } else if constexpr (std::is_same_v<T, Wire>) {
+              return std::string(wire_names()[static_cast<size_t>(value)]);
             } else {
               return fmt::format("{}", value);
             }
@@ -136,10 +146,11 @@ Field field(std::string_view key, std::string_view meaning, Member member) {
 const std::vector<Field>& fields() {
   static const std::vector<Field> table{
       SOFT_FIELD(epochs, "passes over the training pictures"),
-      SOFT_FIELD(batch, "pictures whose gradients are computed together"),
+      SOFT_FIELD(batch, "pictures computed together, on each rank"),
       SOFT_FIELD(accumulate, "batches whose gradients make one step"),
       SOFT_FIELD(seed, "of everything random"),
-      SOFT_FIELD(lr, "peak learning rate; 0: lr_base * batch * accumulate / 1024"),
+      SOFT_FIELD(shuffle, "tar: pictures among which the next are drawn"),
+      SOFT_FIELD(lr, "peak rate; 0: lr_base * batch of all ranks * accumulate / 1024"),
       SOFT_FIELD(lr_base, "peak learning rate of a batch of 1024"),
       SOFT_FIELD(min_lr, "where the cosine ends; not scaled with the batch"),
       SOFT_FIELD(warmup_lr, "where the warm-up begins; not scaled with the batch"),
@@ -157,6 +168,9 @@ const std::vector<Field>& fields() {
       SOFT_FIELD(ema, "evaluate and save an average of the weights"),
       SOFT_FIELD(ema_decay, "what the average keeps at each step"),
       SOFT_FIELD(ema_warmup, "a quicker average at first; short runs need it"),
+      SOFT_FIELD(sync_bn, "batch norm over the batches of all ranks"),
+      SOFT_FIELD(wire, "how gradients travel between ranks: fp32, or fp16"),
+      SOFT_FIELD(bucket_mb, "MB of gradients that travel together"),
       SOFT_FIELD(eval_crop, "evaluation: side of the crop over the short side"),
       SOFT_AUGMENT(crop, "none, resized (a random window) or pad (a shift)"),
       SOFT_AUGMENT(min_scale, "crop=resized: smallest area of the window"),
@@ -256,7 +270,11 @@ Recipe recipe_from_json(const Json& json, const std::string& what) {
 void validate(const Recipe& recipe) {
   if (recipe.epochs < 1) fail_usage("epochs={} must be at least 1", recipe.epochs);
   if (recipe.batch < 1) fail_usage("batch={} must be at least 1", recipe.batch);
+  if (recipe.shuffle < 1) fail_usage("shuffle={} must be at least 1", recipe.shuffle);
   if (recipe.accumulate < 1) fail_usage("accumulate={} must be at least 1", recipe.accumulate);
+  if (recipe.bucket_mb < 1 || recipe.bucket_mb > 1024) {
+    fail_usage("bucket_mb={} must lie in 1 to 1024", recipe.bucket_mb);
+  }
   check_positive("lr_base", recipe.lr_base);
   check_positive("eps", recipe.eps);
   check_not_negative("lr", recipe.lr);

@@ -18,12 +18,15 @@
 
 namespace soft {
 
+enum class Wire { kFloat, kHalf };  // how gradients travel between ranks
+
 struct Recipe {
   std::string preset = "released";
   int epochs = 300;
   int64_t batch = 1024;
   int accumulate = 1;
   uint64_t seed = 42;
+  int64_t shuffle = 8192;  // pictures in the shuffle buffers of shards
 
   double lr = 0;  // 0: lr_base · batch · accumulate / 1024
   double lr_base = 1e-3;
@@ -44,6 +47,10 @@ struct Recipe {
   bool ema = true;
   double ema_decay = 0.99996;
   bool ema_warmup = false;  // min(decay, 1 - (1 + t)^(-2/3))
+
+  bool sync_bn = false;
+  Wire wire = Wire::kFloat;
+  int64_t bucket_mb = 25;
 
   double eval_crop = 0.9;
   Augmentation augmentation;

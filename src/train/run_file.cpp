@@ -20,19 +20,30 @@ std::string differences(const Json& a, const Json& b, const std::string& prefix)
   return keys;
 }
 
-// The name of a picture inside its data: where the folder stands is no part of it.
-std::string_view name_inside(const std::string& description, const std::string& data) {
+// The folder in which a spec's files are: of shards, a part of what names them.
+std::string folder_of(const std::string& data) {
   const size_t colon = data.find(':');
-  const std::string folder = colon == std::string::npos ? data : data.substr(colon + 1);
+  if (colon == std::string::npos) return data;
+  std::string folder = data.substr(colon + 1);
+  if (data.rfind("tar:", 0) == 0 && folder.find_first_of("{*?") != std::string::npos) {
+    folder.resize(folder.find_first_of("{*?"));
+    folder.resize(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/'));
+  }
+  return folder;
+}
+
+// The name of a picture inside its data: where the folder stands is no part of it.
+std::string_view name_inside(const std::string& description, const std::string& folder) {
   const bool inside = description.rfind(folder, 0) == 0;
   return std::string_view(description).substr(inside ? folder.size() : 0);
 }
 
 void add_listing(Sha256& sum, const Dataset& dataset) {
+  const std::string folder = folder_of(dataset.name);
   for (int64_t i = 0; i < dataset.size(); ++i) {
     const std::string description = dataset.describe(i);
     const std::string line =
-        fmt::format("{}\n{}\n", name_inside(description, dataset.name), dataset.labels[i]);
+        fmt::format("{}\n{}\n", name_inside(description, folder), dataset.labels[i]);
     sum.add(reinterpret_cast<const uint8_t*>(line.data()), line.size());
   }
 }
@@ -56,21 +67,18 @@ bool is_run_file(const std::string& recipe) {
 }
 
 Json to_json(const RunFile& run) {
-  return {{"data", run.data},
-          {"limit_train", run.limit_train},
-          {"limit_val", run.limit_val},
-          {"val_fraction", run.val_fraction},
-          {"strict", run.strict},
-          {"init", run.init},
-          {"freeze", run.freeze},
-          {"classes", run.classes},
-          {"listing", run.listing},
-          {"model", to_json(run.spec)},
-          {"recipe", to_json(run.recipe)}};
+  return {{"data", run.data},           {"limit_train", run.limit_train},
+          {"limit_val", run.limit_val}, {"val_fraction", run.val_fraction},
+          {"strict", run.strict},       {"init", run.init},
+          {"freeze", run.freeze},       {"world", run.world},
+          {"classes", run.classes},     {"listing", run.listing},
+          {"model", to_json(run.spec)}, {"recipe", to_json(run.recipe)}};
 }
 
-RunFile read_run_file(const std::string& path) {
-  const Json json = parse_json(read_text(path), "'" + path + "'");
+RunFile read_run_file(const std::string& path) { return parse_run_file(read_text(path), path); }
+
+RunFile parse_run_file(const std::string& text, const std::string& path) {
+  const Json json = parse_json(text, "'" + path + "'");
   RunFile run;
   try {
     run.data = json.at("data").get<std::string>();
@@ -80,6 +88,7 @@ RunFile read_run_file(const std::string& path) {
     run.strict = json.value("strict", false);
     run.init = json.at("init").get<std::string>();
     run.freeze = json.at("freeze").get<bool>();
+    run.world = json.value("world", 1);
     run.classes = json.value("classes", std::vector<std::string>());
     run.listing = json.value("listing", std::string());
     run.spec = spec_from_json(json.at("model"), "'" + path + "'");
@@ -90,8 +99,10 @@ RunFile read_run_file(const std::string& path) {
   return run;
 }
 
+std::string differing_keys(const Json& a, const Json& b) { return differences(a, b, ""); }
+
 std::string differences(const RunFile& a, const RunFile& b) {
-  return differences(to_json(a), to_json(b), "");
+  return differing_keys(to_json(a), to_json(b));
 }
 
 std::string listing_of(const Dataset& train, const Dataset& val) {

@@ -20,16 +20,19 @@ struct RunFile {
   bool strict = false;      // folders: every file is a picture
   std::string init;
   bool freeze = false;
+  int world = 1;                     // ranks, each with recipe.batch pictures
   std::vector<std::string> classes;  // as the data had them; none in files of older versions
   std::string listing;               // digest of names and labels of all pictures; likewise
 };
 
 Json to_json(const RunFile& run);
 RunFile read_run_file(const std::string& path);
+RunFile parse_run_file(const std::string& text, const std::string& path);
 bool is_run_file(const std::string& recipe);  // rather than the name of a preset
 
 // Keys whose values differ, "recipe.epochs, data", for a refusal.
 std::string differences(const RunFile& a, const RunFile& b);
+std::string differing_keys(const Json& a, const Json& b);  // of two to_json
 
 // Over the names and labels of both splits; where the data's folder stands makes no difference.
 std::string listing_of(const Dataset& train, const Dataset& val);

@@ -9,20 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "wing/training.h"
+#include "train/state_file.h"
 
 namespace soft {
-
-// Where a run stands. Kept beside the tensors as JSON.
-struct Position {
-  int64_t epoch = 0;                     // the epoch under way, from 0
-  int64_t batch = 0;                     // batches of it already used,
-  int64_t batches = 0;                   // and batches it has
-  int64_t step = 0;                      // optimizer steps so far
-  double loss_sum = 0, loss_weight = 0;  // of the epoch under way
-  double seconds = 0;                    // spent on it, in this and earlier processes
-  std::vector<EpochRow> rows;            // finished epochs
-};
 
 using NamedTensors = std::map<std::string, torch::Tensor>;
 

@@ -1,5 +1,6 @@
 #include "train/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <ostream>
@@ -9,7 +10,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "model/checkpoint.h"
+#include "model/drop.h"
+#include "train/batch_input.h"
 #include "train/choose.h"
+#include "train/health.h"
 #include "train/init.h"
 #include "train/loss.h"
 #include "train/run_folder.h"
@@ -26,14 +30,11 @@ LoaderOptions loader_options(const Plan& plan, const TrainRequest& request, bool
   options.augmentation = plan.run.recipe.augmentation;
   options.preprocessing = plan.preprocessing;
   options.seed = plan.run.recipe.seed;
+  options.shuffle = plan.run.recipe.shuffle;
   options.workers = request.workers;
+  options.rank = request.place.rank;
+  options.world = request.place.world;
   return options;
-}
-
-// A view of the batch's pixels; the batch outlives the step.
-Tensor pixels_of(const Batch& batch) {
-  return torch::from_blob(const_cast<float*>(batch.pixels.data()),
-                          {batch.count, 3, batch.size, batch.size}, torch::kFloat32);
 }
 
 Tensor targets_of(const Batch& batch) {
@@ -45,8 +46,6 @@ Tensor targets_of(const Batch& batch) {
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-
-struct Stopped : std::exception {};  // asked to leave in the middle of an evaluation
 
 std::string first_non_finite(Classifier& model) {
   for (const auto& item : model.named_parameters()) {
@@ -61,12 +60,13 @@ std::string first_non_finite(Classifier& model) {
 
 }  // namespace
 
-Trainer::Trainer(Plan plan, const TrainRequest& request, TrainEvents events, Reduce reduce)
+Trainer::Trainer(Plan plan, const TrainRequest& request, TrainEvents events,
+                 std::shared_ptr<Group> group)
     : plan_(std::move(plan)),
       request_(request),
       events_(std::move(events)),
-      reduce_(std::move(reduce)),
-      schedule_(schedule_of(plan_.run.recipe)),
+      group_(std::move(group)),
+      schedule_(schedule_of(plan_.run.recipe, plan_.run.world)),
       train_loader_(plan_.train, loader_options(plan_, request, true)),
       val_loader_(plan_.val, loader_options(plan_, request, false)),
       states_(request.out + "/state") {
@@ -74,21 +74,22 @@ Trainer::Trainer(Plan plan, const TrainRequest& request, TrainEvents events, Red
   torch::manual_seed(recipe.seed);
   model_ = std::make_shared<Classifier>(plan_.run.spec);
   std::optional<State> state;
-  if (request_.resume && !request_.dry_run) {
+  if (request_.resume && !request_.dry_run && writes()) {
     lock_ = std::make_unique<RunLock>(request_.out, [this](const auto& text) { notice(text); });
   }
-  if (request_.resume) state = states_.load();
-  if (!state) start_weights();
+  if (request_.resume && writes()) state = states_.load();
+  if (!state && writes()) start_weights();
   model_->set_drop_path(recipe.drop_path, recipe.stochastic_depth);
   if (plan_.run.freeze) freeze_all_but_head(*model_);
-  optimizer_ = std::make_unique<AdamW>(*model_, recipe);
+  optimizer_ = std::make_unique<AdamW>(model_->tensors(), recipe);
   if (recipe.ema) {
     average_ = std::make_shared<Classifier>(plan_.run.spec);
     average_->eval();
-    ema_ = std::make_unique<Ema>(*average_, *model_, recipe);
+    ema_ = std::make_unique<Ema>(average_->tensors(), model_->tensors(), recipe);
   }
   torch::manual_seed(recipe.seed);  // what is drawn from here on does not depend on the set-up
   if (state) restore(*state);
+  if (group_) join_others();
 }
 
 void Trainer::start_weights() {
@@ -103,7 +104,7 @@ void Trainer::start_weights() {
 
 // The average is what is evaluated and saved. On a short run a slow one is still the random start.
 void Trainer::warn_of_slow_average() const {
-  const int64_t steps = steps_of(plan_.run.recipe, plan_.train.size());
+  const int64_t steps = steps_of(plan_);
   const double left = first_weights_left(plan_.run.recipe, steps);
   if (left < 0.1) return;
   notice(
@@ -122,16 +123,20 @@ TrainOutcome Trainer::run() {
                        schedule_.peak, recipe.min_lr));
   }
   warn_of_slow_average();
+  if (writes()) begin_files();
+  last_save_ = Clock::now();
+  while (at_.epoch < recipe.epochs && !outcome.interrupted) outcome.interrupted = !train_epoch();
+  outcome.rows = at_.rows;
+  return outcome;
+}
+
+void Trainer::begin_files() {
   enter_folder();
   remove_leftovers(request_.out);
   remove_leftovers(request_.out + "/state");
   write_atomically(request_.out + "/recipe.json",
                    [&](std::ostream& out) { out << to_json(plan_.run).dump(2) << "\n"; });
-  last_save_ = Clock::now();
   catch_up();
-  while (at_.epoch < recipe.epochs && !outcome.interrupted) outcome.interrupted = !train_epoch();
-  outcome.rows = at_.rows;
-  return outcome;
 }
 
 // A resumed run has its lock already, taken before it read its state.
@@ -149,11 +154,12 @@ bool Trainer::train_epoch() {
   model_->train(!plan_.run.freeze);
   auto before = Clock::now();
   train_loader_.start(at_.epoch, at_.batch);
+  waited_before_ = replica_ ? replica_->waited() : 0;
   while (const Batch* batch = train_loader_.next()) {
     train_batch(*batch);
     at_.seconds += seconds_since(std::exchange(before, Clock::now()));
     report_step();
-    const bool stop = asked_to_stop();
+    const bool stop = replica_ ? told_to_stop_ : asked_to_stop();
     const bool due = seconds_since(last_save_) > 60 * request_.save_minutes ||
                      (request_.save_steps > 0 && at_.step % request_.save_steps == 0);
     const bool between_steps = at_.batch % plan_.run.recipe.accumulate == 0;
@@ -169,21 +175,40 @@ void Trainer::train_batch(const Batch& batch) {
     optimizer_->zero_grad();
     model_->start_step(at_.step);
   }
-  const Tensor loss = soft_cross_entropy(model_->forward(pixels_of(batch)), targets_of(batch));
+  const bool last = (at_.batch + 1) % accumulate == 0;
+  const SampleScope samples({plan_.run.recipe.seed, batch.epoch, batch.positions});
+  const Tensor loss = soft_cross_entropy(model_->forward(input_of(batch)), targets_of(batch));
   const double value = loss.item<double>();
+  const auto count = static_cast<double>(batch.count);
+  count_loss({value * count, count, 0});
+  if (replica_ && last) replica_->begin(parts_);
   (loss / accumulate).backward();
-  at_.loss_sum += value * static_cast<double>(batch.count);
-  at_.loss_weight += static_cast<double>(batch.count);
   const double lr = current_lr();
   ++at_.batch;
   check_finite("loss", value, lr);
-  if (at_.batch % accumulate != 0) return;
+  if (!last) return;
+  if (replica_) agree_on(replica_->finish());
   const auto gradients = optimizer_->gradients();
-  if (reduce_) reduce_(gradients);
   check_finite("gradient's norm", clip_gradients(gradients, plan_.run.recipe.clip), lr);
   optimizer_->step(lr);
   ++at_.step;
   if (ema_) ema_->update(at_.step);
+}
+
+// Alone it counts at once; in a group when all have told theirs.
+void Trainer::count_loss(const StepSums& sums) {
+  StepSums& own = parts_;
+  own.loss += sums.loss;
+  own.samples += sums.samples;
+  own.stop = replica_ && asked_to_stop() ? 1 : 0;  // alone, the loop asks itself
+  if (!replica_) agree_on(own);
+}
+
+void Trainer::agree_on(const StepSums& all) {
+  at_.loss_sum += all.loss;
+  at_.loss_weight += all.samples;
+  told_to_stop_ = all.stop > 0;
+  parts_ = {};
 }
 
 void Trainer::check_finite(const char* what, double value, double lr) {
@@ -214,60 +239,12 @@ void Trainer::report_step() {
   report.batches = batches;
   report.loss = at_.loss_sum / at_.loss_weight;
   report.lr = current_lr();
-  report.images_per_second = static_cast<double>(recipe.batch) / per_batch;
+  report.world = plan_.run.world;
+  report.images_per_second = static_cast<double>(recipe.batch * report.world) / per_batch;
+  if (replica_) report.waiting = (replica_->waited() - waited_before_) / at_.seconds;
   const int64_t left = (recipe.epochs - at_.epoch) * batches - at_.batch;
   report.seconds_left = per_batch * static_cast<double>(left);
   events_.step(report);
-}
-
-bool Trainer::finish_epoch() {
-  EpochRow row;
-  row.epoch = at_.epoch + 1;
-  row.lr = learning_rate(plan_.run.recipe, schedule_, at_.epoch, 1);
-  row.train_loss = at_.loss_sum / at_.loss_weight;
-  row.seconds = at_.seconds;
-  row.images_per_second = at_.loss_weight / at_.seconds;
-  Evaluation evaluation;
-  try {
-    evaluation = evaluate_with(val_loader_, evaluated());
-    row.top1_weights = average_ ? evaluate_with(val_loader_, *model_).top1 : evaluation.top1;
-  } catch (const Stopped&) {
-    save_state();  // all steps of the epoch are made; a resumed run evaluates again
-    return false;
-  }
-  check_finite("validation loss", evaluation.loss, row.lr);
-  if (average_) row.top1_ema = evaluation.top1;
-  row.val_loss = evaluation.loss;
-  row.top1 = evaluation.top1;
-  row.top5 = evaluation.top5;
-  const double chance = std::log(static_cast<double>(plan_.run.spec.classes));
-  if (std::abs(row.train_loss - chance) < 0.01 * chance && plan_.run.spec.classes > 1) {
-    notice(
-        fmt::format("the loss {:.4f} is still that of guessing, ln({}) = {:.4f}: check the labels "
-                    "and the learning rate",
-                    row.train_loss, plan_.run.spec.classes, chance));
-  }
-  at_.rows.push_back(row);
-  ++at_.epoch;
-  at_.batch = 0;
-  at_.loss_sum = at_.loss_weight = at_.seconds = 0;
-  save_state();
-  save_epoch();
-  if (events_.epoch) events_.epoch(row);
-  return true;
-}
-
-Classifier& Trainer::evaluated() { return average_ ? *average_ : *model_; }
-
-Evaluation Trainer::evaluate_with(Loader& loader, Classifier& model) const {
-  model.eval();
-  const auto logits = [&](const Batch& batch) {
-    if (asked_to_stop()) throw Stopped();
-    const torch::NoGradGuard no_grad;
-    const Tensor output = model.forward(pixels_of(batch)).contiguous();
-    return std::vector<float>(output.data_ptr<float>(), output.data_ptr<float>() + output.numel());
-  };
-  return evaluate(loader, logits);
 }
 
 void Trainer::notice(const std::string& text) const {

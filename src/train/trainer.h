@@ -6,22 +6,23 @@
 #include <memory>
 
 #include "data/loader.h"
+#include "group/group.h"
 #include "metric/evaluate.h"
 #include "model/classifier.h"
 #include "train/optimizer.h"
 #include "train/plan.h"
+#include "train/replica.h"
 #include "train/run_lock.h"
 #include "train/schedule.h"
 #include "train/state.h"
 
 namespace soft {
 
-// Where distributed training enters: sums gradients over all ranks, in place.
-using Reduce = std::function<void(const std::vector<torch::Tensor>& gradients)>;
-
 class Trainer {
  public:
-  Trainer(Plan plan, const TrainRequest& request, TrainEvents events, Reduce reduce = {});
+  // Alone, or as one rank of a group; the first one reads and writes the files.
+  Trainer(Plan plan, const TrainRequest& request, TrainEvents events,
+          std::shared_ptr<Group> group = nullptr);
 
   // Trains to the last epoch, or until events.should_stop says so.
   TrainOutcome run();
@@ -40,16 +41,22 @@ class Trainer {
   Measured measure_steps(int64_t batch, int steps);
   TrainOutcome measured_outcome(const Measured& step);
 
+  void begin_files();
   void enter_folder();
   void start_weights();
   void restore(const State& state);
+  void join_others();
   void warn_of_slow_average() const;
   bool train_epoch();  // false when asked to stop
   void train_batch(const Batch& batch);
+  void count_loss(const StepSums& sums);
+  void agree_on(const StepSums& all);
   void check_finite(const char* what, double value, double lr);
   bool finish_epoch();  // likewise
+  std::vector<LayerHealth> watch_attention();
   Evaluation evaluate_with(Loader& loader, Classifier& model) const;
   bool asked_to_stop() const { return events_.should_stop && events_.should_stop(); }
+  bool writes() const { return !group_ || group_->first(); }
   void save_state();
   void save_epoch();  // the weights and the log of the last finished epoch
   void catch_up();
@@ -63,15 +70,19 @@ class Trainer {
   Plan plan_;
   TrainRequest request_;
   TrainEvents events_;
-  Reduce reduce_;
+  std::shared_ptr<Group> group_;  // none: alone
   Schedule schedule_;
   Loader train_loader_, val_loader_;
   std::shared_ptr<Classifier> model_, average_;
   std::unique_ptr<AdamW> optimizer_;
   std::unique_ptr<Ema> ema_;
+  std::unique_ptr<Replica> replica_;  // where there is a group
   std::unique_ptr<RunLock> lock_;
   StateFolder states_;
   Position at_;
+  StepSums parts_;                // of the step under way, on this rank
+  bool told_to_stop_ = false;     // some rank was
+  double waited_before_ = 0;      // seconds, before this epoch
   bool epoch_was_whole_ = false;  // where a resumed run goes on
   Clock::time_point last_save_;
 };

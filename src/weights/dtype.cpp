@@ -35,8 +35,14 @@ struct TypeRow {
   std::string_view name;
   size_t size;
 };
-constexpr std::array<TypeRow, 7> kTypes{
-    {{"F32", 4}, {"F16", 2}, {"BF16", 2}, {"F64", 8}, {"I64", 8}, {"I32", 4}, {"U8", 1}}};
+constexpr std::array<TypeRow, 8> kTypes{{{"F32", 4},
+                                         {"F16", 2},
+                                         {"BF16", 2},
+                                         {"F64", 8},
+                                         {"I64", 8},
+                                         {"I32", 4},
+                                         {"U8", 1},
+                                         {"I8", 1}}};
 
 }  // namespace
 
@@ -47,7 +53,7 @@ DType dtype_of(std::string_view name) {
   for (size_t i = 0; i < kTypes.size(); ++i) {
     if (kTypes[i].name == name) return static_cast<DType>(i);
   }
-  fail("unknown element type '{}'; F32, F16, BF16, F64, I64, I32 and U8 are read", name);
+  fail("unknown element type '{}'; F32, F16, BF16, F64, I64, I32, U8 and I8 are read", name);
 }
 
 bool is_floating(DType type) {
@@ -115,6 +121,7 @@ void copy_floats(const TensorView& tensor, float* out) {
     case DType::kI64:
     case DType::kI32:
     case DType::kU8:
+    case DType::kI8:
       break;
   }
   fail("a tensor of shape {} holds {} values where floating-point ones are needed",

@@ -7,7 +7,9 @@
 
 #include "base/error.h"
 #include "base/npy.h"
+#include "describe/description.h"
 #include "weights/dtype.h"
+#include "weights/int8.h"
 #include "weights/weights.h"
 
 namespace soft {
@@ -36,39 +38,46 @@ struct Misfit {
   }
 };
 
-bool ends_with(const std::string& text, std::string_view end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 // Statistics are few and cheap to look at, and a bad one poisons every picture: batch norm divides
 // by the root of the variance. "" when there is nothing wrong.
-std::string bad_statistic(const std::string& name, const TensorView& view) {
-  const bool variance = ends_with(name, ".running_var");
-  if (view.data == nullptr || (!variance && !ends_with(name, ".running_mean"))) return "";
+std::string bad_statistic(const TensorShape& tensor, const TensorView& view) {
+  if (view.data == nullptr || tensor.kind != TensorKind::kStatistic) return "";
+  const bool variance = tensor.start == Start::kOnes;
   for (const float value : to_floats(view)) {
     if (!std::isfinite(value) || (variance && value < 0)) {
-      return fmt::format("{} holds {}", name, value);
+      return fmt::format("{} holds {}", tensor.name, value);
     }
   }
   return "";
 }
 
+// Sides of 1 at the end may be left out: kernels along a sequence were once stored as [h, 1, k, 1].
+bool same_shape(std::vector<int64_t> stored, const std::vector<int64_t>& wanted) {
+  while (stored.size() > wanted.size() && stored.back() == 1) stored.pop_back();
+  return stored == wanted;
+}
+
 Misfit compare(const Weights& weights, const std::vector<TensorShape>& wanted) {
   Misfit misfit;
-  std::set<std::string_view> known;
+  std::set<std::string> known;
   for (const TensorShape& tensor : wanted) {
     known.insert(tensor.name);
     const auto found = weights.tensors.find(tensor.name);
     if (found == weights.tensors.end()) {
       misfit.missing.push_back(tensor.name);
-    } else if (found->second.shape != tensor.shape) {
+    } else if (!same_shape(found->second.shape, tensor.shape)) {
       misfit.wrong.push_back(fmt::format("{} is {}, not {}", tensor.name,
                                          shape_text(found->second.shape),
                                          shape_text(tensor.shape)));
+    } else if (is_int8(weights, tensor.name)) {
+      known.insert({int8_scale_name(tensor.name), int8_range_name(tensor.name)});
+      if (auto defect = int8_defect(weights, tensor.name); !defect.empty()) {
+        misfit.wrong.push_back(std::move(defect));
+      }
     } else if (!is_floating(found->second.type)) {
       misfit.wrong.push_back(
           fmt::format("{} holds {} values", tensor.name, name_of(found->second.type)));
-    } else if (auto defect = bad_statistic(tensor.name, found->second); !defect.empty()) {
+    } else if (auto defect = bad_statistic(tensor, found->second); !defect.empty()) {
       misfit.wrong.push_back(std::move(defect));
     }
   }

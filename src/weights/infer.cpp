@@ -8,7 +8,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "describe/operation.h"
 #include "weights/imagenet.h"
+#include "weights/infer_zoo.h"
 #include "weights/shapes.h"
 
 namespace soft {
@@ -33,7 +35,7 @@ bool same_frame(const ModelSpec& row, const Shapes& shapes) {
 }
 
 ModelSpec custom_frame(const Shapes& shapes) {
-  const char* flat = shapes.pre_norm(0) ? "deit-small" : "vit-small-384x12";
+  const char* flat = shapes.pre_norm(0) ? "vit-small-pre" : "vit-small-384x12";
   ModelSpec spec = find_model(shapes.pyramid() ? "soft-tiny" : flat);
   spec.name = "custom";
   for (int s = 0; s < static_cast<int>(spec.stages.size()); ++s) {
@@ -49,30 +51,33 @@ ModelSpec custom_frame(const Shapes& shapes) {
 ModelSpec frame_of(const Shapes& shapes) {
   for (std::string_view name : model_names()) {
     ModelSpec row = find_model(name);
+    if (row.in_zoo()) continue;
     accept_released_small(row, shapes);
     if (same_frame(row, shapes)) return row;
   }
   return custom_frame(shapes);
 }
 
-std::string mixer_prefix(const ModelSpec& spec, int stage) {
+// One of the tensors that the mix of a stage's first layer may have (describe/operation.h).
+std::string mix_tensor(const ModelSpec& spec, int stage, std::string_view name) {
   const bool post = layer_of(spec, stage) == LayerForm::kPost;
-  return fmt::format("block{}.0.{}.attn.", stage + 1, post ? "att.mha" : "attn");
+  return fmt::format("block{}.0.{}.attn.{}", stage + 1, post ? "att.mha" : "attn", name);
 }
 
 // Mechanisms with keys of their own. Nyströmformer's tensors are softmax's, except that an ordinary
 // ViT block has no value path.
 void read_rival(ModelSpec& spec, const Shapes& shapes, Assumptions& assumed) {
-  const std::string mixer = mixer_prefix(spec, 0), omega = mixer + std::string(kFeaturesName);
+  const std::string omega = mix_tensor(spec, 0, kFeaturesName);
   spec.attention = Mechanism::kSoftmax;
-  if (shapes.has(mixer + "E")) {
+  if (shapes.has(mix_tensor(spec, 0, kProjectionName))) {
     spec.attention = Mechanism::kLinformer;
   } else if (shapes.has(omega)) {
     spec.attention = Mechanism::kPerformer;
     spec.stages[0].heads = shapes.heads(spec.stages[0].dim, omega, 1);
     const int features = shapes.side(omega, 0);
     if (features != feature_count(attention_of(spec, 0))) spec.features = features;
-  } else if (layer_of(spec, 0) == LayerForm::kPre && shapes.has(mixer + "conv.weight")) {
+  } else if (layer_of(spec, 0) == LayerForm::kPre &&
+             shapes.has(mix_tensor(spec, 0, kValueKernelName))) {
     spec.attention = Mechanism::kNystromformer;
     assumed.push_back("attention=nystromformer");
   }
@@ -80,7 +85,7 @@ void read_rival(ModelSpec& spec, const Shapes& shapes, Assumptions& assumed) {
 
 void read_mechanism(ModelSpec& spec, const Shapes& shapes, Assumptions& assumed) {
   if (spec.pyramid) spec.stage4 = shapes.pre_norm(3) ? Stage4::kSoftmax : Stage4::kSoft;
-  const std::string landmark = mixer_prefix(spec, 0) + "Qlandmark_op.weight";
+  const std::string landmark = mix_tensor(spec, 0, kLandmarkName);
   const bool own_key =
       shapes.has("block1.0.att.mha.W_k.weight") || shapes.has("block1.0.attn.kv.weight");
   if (own_key) {
@@ -97,10 +102,10 @@ void read_mechanism(ModelSpec& spec, const Shapes& shapes, Assumptions& assumed)
 void read_stage(ModelSpec& spec, const Shapes& shapes, int stage, Assumptions& assumed) {
   StageSpec& row = spec.stages[stage];
   const Mechanism mechanism = attention_of(spec, stage).mechanism;
-  const std::string landmark = mixer_prefix(spec, stage) + "Qlandmark_op.weight";
-  const std::string conv = mixer_prefix(spec, stage) + "conv.weight";
-  const std::string omega = mixer_prefix(spec, stage) + std::string(kFeaturesName);
-  const std::string e = mixer_prefix(spec, stage) + "E";
+  const std::string landmark = mix_tensor(spec, stage, kLandmarkName);
+  const std::string conv = mix_tensor(spec, stage, kValueKernelName);
+  const std::string omega = mix_tensor(spec, stage, kFeaturesName);
+  const std::string e = mix_tensor(spec, stage, kProjectionName);
   const std::string& kernel = mechanism == Mechanism::kLinformer ? e : landmark;
   if (shapes.has(kernel)) row.heads = shapes.heads(row.dim, kernel, 0);
   if (shapes.has(omega)) row.heads = shapes.heads(row.dim, omega, 1);
@@ -123,17 +128,12 @@ void read_stage(ModelSpec& spec, const Shapes& shapes, int stage, Assumptions& a
   }
 }
 
-int total_stride(const ModelSpec& spec) {
-  if (!spec.pyramid) return spec.patch;
-  return spec.stem_strides[0] * spec.stem_strides[1] * spec.stem_strides[2];
-}
-
 // Positions show the grid but not the picture it came from, hence not how overlapping convolutions
 // divide it: the row's strides count, made larger where the picture would be too small to be true.
 void guess_strides(ModelSpec& spec, const Shapes& shapes, Assumptions& assumed) {
   const auto row = spec.stem_strides;
   for (int& stride : spec.stem_strides) {
-    if (shapes.first_grid() * total_stride(spec) < kSmallestSide) stride = 2;
+    if (shapes.first_grid() * stem_stride(spec) < kSmallestSide) stride = 2;
   }
   if (spec.name == "custom" || spec.stem_strides != row) {
     assumed.push_back(fmt::format("stem_strides={}", fmt::join(spec.stem_strides, ",")));
@@ -148,14 +148,14 @@ void read_stem(ModelSpec& spec, const Shapes& shapes, Assumptions& assumed) {
   } else if (spec.overlap) {
     spec.stem_dim = shapes.side(first, 0);
     guess_strides(spec, shapes, assumed);
-  } else if (const int stride = shapes.side(first, 2); stride != total_stride(spec)) {
+  } else if (const int stride = shapes.side(first, 2); stride != stem_stride(spec)) {
     spec.stem_strides = {stride, 1, 1};  // only the product matters here
   }
 }
 
 // Classes and image size are the file's own, whatever the row says.
 void read_ends(ModelSpec& spec, const Shapes& shapes) {
-  spec.image_size = shapes.first_grid() * total_stride(spec);
+  spec.image_size = shapes.first_grid() * stem_stride(spec);
   spec.classes = shapes.side("head.weight", 0);
 }
 
@@ -164,7 +164,7 @@ void read_value_path(ModelSpec& spec, const Shapes& shapes) {
   spec.value_path = true;
   bool possible = false;
   for (int s = 0; s < static_cast<int>(spec.stages.size()); ++s) {
-    if (shapes.has(mixer_prefix(spec, s) + "conv.weight")) return;
+    if (shapes.has(mix_tensor(spec, s, kValueKernelName))) return;
     possible = possible || attention_of(spec, s).value_kernel > 0;
   }
   spec.value_path = !possible;
@@ -201,6 +201,12 @@ Card checked_card(const Weights& weights, const ModelSpec& spec) {
 }  // namespace
 
 Card infer_card(const Weights& weights) {
+  if (!weights.tensors.count("pos_embed1") || weights.tensors.count("patch_embed1.norm.weight")) {
+    if (const auto spec = infer_zoo(weights)) {
+      log("'{}' carries no card; by its tensors it is {}", weights.path, spec->name);
+      return checked_card(weights, *spec);
+    }
+  }
   Assumptions assumed;
   const ModelSpec spec = infer_spec(Shapes(weights), assumed);
   Card card = checked_card(weights, spec);
@@ -211,6 +217,7 @@ Card infer_card(const Weights& weights) {
 }
 
 Card fit_card(const Weights& weights, ModelSpec row) {
+  if (row.in_zoo()) return checked_card(weights, fit_zoo(weights, std::move(row)));
   const Shapes shapes(weights);
   accept_released_small(row, shapes);
   read_ends(row, shapes);

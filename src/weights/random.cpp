@@ -5,35 +5,28 @@
 
 #include "base/orthogonal.h"
 #include "base/parallel.h"
+#include "describe/description.h"
 #include "weights/weights.h"
 
 namespace soft {
 namespace {
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-// Convolutions U(±1/sqrt(inputs)); linear layers, positions and class token N(0, 0.02).
-void draw(const std::vector<int64_t>& shape, Random random, std::vector<float>& values) {
+// Convolutions U(±1/sqrt(inputs)), features orthogonal; linear layers, positions and class token
+// N(0, 0.02).
+std::vector<float> first_values(const TensorShape& tensor, Random random) {
   constexpr double kStd = 0.02;
-  if (shape.size() != 4) {
-    for (float& value : values) value = static_cast<float>(kStd * random.normal());
-    return;
-  }
-  const double bound = 1 / std::sqrt(static_cast<double>(shape[1] * shape[2] * shape[3]));
-  for (float& value : values) value = static_cast<float>(random.uniform(-bound, bound));
-}
-
-std::vector<float> first_values(const TensorShape& tensor, int64_t elements, Random random) {
-  if (ends_with(tensor.name, "." + std::string(kFeaturesName))) {
+  std::vector<float> values(tensor.elements(), tensor.start == Start::kOnes ? 1.0f : 0.0f);
+  if (tensor.start == Start::kOrthogonal) {
     return orthogonal_gaussians(tensor.shape[0], tensor.shape[1], random);
   }
-  const bool vector = tensor.shape.size() == 1;
-  const bool ones = vector && (ends_with(tensor.name, ".weight") ||
-                               ends_with(tensor.name, ".running_var"));  // of a norm
-  std::vector<float> values(elements, ones ? 1.0f : 0.0f);
-  if (!vector) draw(tensor.shape, random, values);
+  if (tensor.start == Start::kNormal) {
+    for (float& value : values) value = static_cast<float>(kStd * random.normal());
+  }
+  if (tensor.start == Start::kUniform && tensor.shape.size() > 1) {  // biases stay 0
+    const auto inputs = static_cast<double>(tensor.elements() / tensor.shape[0]);
+    const double bound = 1 / std::sqrt(inputs);
+    for (float& value : values) value = static_cast<float>(random.uniform(-bound, bound));
+  }
   return values;
 }
 
@@ -45,9 +38,7 @@ Weights random_weights(const ModelSpec& spec, uint64_t seed) {
   const auto memory = std::make_shared<std::vector<std::vector<float>>>(shapes.size());
   parallel_for(count, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const TensorView view{DType::kF32, shapes[i].shape, nullptr};
-      const Random random(seed, {static_cast<uint64_t>(i)});
-      (*memory)[i] = first_values(shapes[i], view.elements(), random);
+      (*memory)[i] = first_values(shapes[i], Random(seed, {static_cast<uint64_t>(i)}));
     }
   });
   Weights weights;

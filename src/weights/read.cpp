@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/npy.h"
+#include "weights/published.h"
 
 namespace soft {
 namespace {
@@ -65,7 +66,8 @@ Weights read_weights(const std::string& path, const std::string& key) {
   try {
     Weights weights = read_by_content(std::move(file), key);
     weights.path = path;
-    return weights;
+    const bool ours = weights.metadata.count("soft") > 0;  // the card
+    return ours ? weights : with_our_names(std::move(weights));
   } catch (const Error& error) {
     throw Error(error.fault(),
                 fmt::format("cannot read weights from '{}': {}", path, error.what()));

@@ -14,7 +14,7 @@
 
 namespace soft {
 
-enum class DType { kF32, kF16, kBF16, kF64, kI64, kI32, kU8 };
+enum class DType { kF32, kF16, kBF16, kF64, kI64, kI32, kU8, kI8 };
 
 size_t size_of(DType type);
 std::string_view name_of(DType type);  // as safetensors spells it: "F32", …
@@ -68,18 +68,6 @@ struct Card {
 Card card_of(const Weights& weights, const std::string& model = "");
 Card infer_card(const Weights& weights);
 
-// Every tensor a model of this spec has, with its shape, in file order. Buffers included.
-struct TensorShape {
-  std::string name;
-  std::vector<int64_t> shape;
-  bool trained = true;  // false for BN's running statistics and random features
-};
-std::vector<TensorShape> tensors_of(const ModelSpec& spec);
-
-// The part of it that is one layer; `prefix` is "block1.0." and the like.
-std::vector<TensorShape> layer_tensors(const AttentionSpec& attention, int mlp_ratio,
-                                       const std::string& prefix);
-
 // Throws when tensors are missing, unknown or of the wrong shape, or when BN's statistics are no
 // such (not finite, a variance below zero), naming up to a handful of each.
 void check_fit(const Weights& weights, const ModelSpec& spec);
@@ -92,6 +80,7 @@ struct WriteOptions {
 struct NamedTensor {
   std::string name;
   TensorView view;
+  bool exact = false;  // keeps its own type, whatever the options say
 };
 void write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata,

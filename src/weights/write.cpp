@@ -14,8 +14,9 @@ namespace {
 constexpr size_t kAlignment =
     64;  // where the data begins, so that tensors in a mapped file sit well in cache
 
-DType stored_type(DType type, const WriteOptions& options) {
-  return is_floating(type) ? options.type : type;
+DType stored_type(const NamedTensor& tensor, const WriteOptions& options) {
+  const DType own = tensor.view.type;
+  return is_floating(own) && !tensor.exact ? options.type : own;
 }
 
 std::string header_text(const std::vector<NamedTensor>& tensors,
@@ -24,9 +25,11 @@ std::string header_text(const std::vector<NamedTensor>& tensors,
   Json header = Json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   size_t begin = 0;
-  for (const auto& [name, view] : tensors) {
+  for (const NamedTensor& tensor : tensors) {
+    const std::string& name = tensor.name;
+    const TensorView& view = tensor.view;
     if (header.contains(name)) fail("tensor '{}' is given twice; a file holds it once", name);
-    const DType type = stored_type(view.type, options);
+    const DType type = stored_type(tensor, options);
     const size_t end = begin + static_cast<size_t>(view.elements()) * size_of(type);
     header[name] = {
         {"dtype", name_of(type)}, {"shape", view.shape}, {"data_offsets", {begin, end}}};
@@ -84,7 +87,7 @@ void write_safetensors(const std::string& path, const std::vector<NamedTensor>& 
     out.write(reinterpret_cast<const char*>(&length), sizeof(length));
     out << header;
     for (const NamedTensor& tensor : tensors) {
-      write_tensor(out, tensor, stored_type(tensor.view.type, options));
+      write_tensor(out, tensor, stored_type(tensor, options));
     }
   });
 }

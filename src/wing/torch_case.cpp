@@ -94,7 +94,7 @@ std::function<void()> repeated_step(const TorchStep& request) {
     torch::manual_seed(0);
     const auto model = std::make_shared<Classifier>(request.spec);
     const Recipe recipe = preset_recipe("released", request.spec);
-    const auto optimizer = std::make_shared<AdamW>(*model, recipe);
+    const auto optimizer = std::make_shared<AdamW>(model->tensors(), recipe);
     const Tensor images = torch::randn({request.batch, 3, request.size.h, request.size.w});
     const Tensor targets = torch::randn({request.batch, request.spec.classes}).softmax(1);
     return [=] {

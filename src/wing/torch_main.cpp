@@ -11,9 +11,13 @@
 #include "attention/gelu.h"
 #include "attention/torch.h"
 #include "base/finite.h"
-#include "train/trainer.h"
+#include "train/health.h"
+#include "train/plan.h"
+#include "train/session.h"
 #include "wing/torch_case.h"
+#include "wing/torch_exchange.h"
 #include "wing/torch_guard.h"
+#include "wing/torch_sequence.h"
 #include "wing/wing.h"
 
 extern "C" void sgemm_(...);  // whichever BLAS the process ended up with
@@ -42,27 +46,33 @@ struct Asking {
   bool fused;
 
   template <class Question>
-  auto operator()(const float* pixels, int64_t count, Grid size, const Question& question) const {
+  auto operator()(const ImageBatch& images, const Question& question) const {
     return guarded(threads, [&] {
       const torch::NoGradGuard no_grad;
       const FastPathScope path(fused);
-      return question(torch::from_blob(const_cast<float*>(pixels), {count, 3, size.h, size.w},
+      return question(torch::from_blob(const_cast<float*>(images.pixels),
+                                       {images.count, 3, images.size.h, images.size.w},
                                        torch::kFloat32));
     });
   }
 };
 
-TorchAnswers open(const TorchModel& request) {
+Answers open(const TorchModel& request) {
   const auto model = guarded(request.threads, [&] { return make_model(request); });
   const Asking ask{request.threads, request.fused};
-  TorchAnswers answers;
-  answers.logits = [model, ask](const float* pixels, int64_t count, Grid size) {
-    return ask(pixels, count, size, [&](const Tensor& images) {
+  Answers answers;
+  answers.logits = [model, ask](const ImageBatch& batch) {
+    return ask(batch, [&](const Tensor& images) {
       return checked(array_of(model->forward(images)), *model, images, classifier_place()).data;
     });
   };
-  answers.features = [model, ask](const float* pixels, int64_t count, Grid size) {
-    return ask(pixels, count, size, [&](const Tensor& images) {
+  answers.vectors = [model, ask](const ImageBatch& batch) {
+    return ask(batch, [&](const Tensor& images) {
+      return checked(array_of(model->embed(images)), *model, images, classifier_place()).data;
+    });
+  };
+  answers.features = [model, ask](const ImageBatch& batch) {
+    return ask(batch, [&](const Tensor& images) {
       std::vector<Array> maps;
       for (const Tensor& map : model->features(images)) {
         maps.push_back(checked(array_of(map), *model, images, classifier_place()));
@@ -70,11 +80,26 @@ TorchAnswers open(const TorchModel& request) {
       return maps;
     });
   };
-  answers.row = [model, ask](const float* pixels, int64_t count, Grid size, const TorchRow& row) {
-    return ask(pixels, count, size, [&](const Tensor& images) {
+  answers.rows = [model, ask](const ImageBatch& batch, const RowQuery& row) {
+    return ask(batch, [&](const Tensor& images) {
       return checked(
           array_of(model->attention_row(images, row.stage, row.layer, row.token, row.layers)),
           *model, images, attention_place(row.stage, row.layer));
+    });
+  };
+  return answers;
+}
+
+HealthAnswers examine(const TorchModel& request) {
+  const auto model = guarded(request.threads, [&] { return make_model(request); });
+  const Asking ask{request.threads, request.fused};
+  HealthAnswers answers;
+  answers.heads = [model, ask](const ImageBatch& batch) {
+    return ask(batch, [&](const Tensor& images) { return head_health(*model, images); });
+  };
+  answers.logits_without = [model, ask](const ImageBatch& batch, const Silence& parts) {
+    return ask(batch, [&](const Tensor& images) {
+      return array_of(logits_without(*model, images, parts)).data;
     });
   };
   return answers;
@@ -128,14 +153,12 @@ Json doctor(int threads) {
 
 TrainOutcome train(const TrainRequest& request, const TrainEvents& events) {
   keep_freed_memory();
-  return guarded(request.threads, [&] {
-    if (request.dry_run) return Trainer(make_plan(request), request, {}).measure();
-    return Trainer(make_plan(request), request, events).run();
-  });
+  return guarded(request.threads, [&] { return run_training(request, events); });
 }
 
-constexpr TorchWing kWing{open,          doctor, repeated_step, repeated_mix,
-                          trace_inverse, train,  list_settings};
+constexpr TorchWing kWing{
+    open,          doctor,          repeated_step,       repeated_mix,  trace_inverse, train,
+    list_settings, train_sequences, open_sequence_model, time_exchange, examine};
 
 }  // namespace
 }  // namespace soft

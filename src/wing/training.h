@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/json.h"
+#include "rank/place.h"
+#include "wing/health.h"
 
 namespace soft {
 
@@ -36,6 +38,10 @@ struct TrainRequest {
   int workers = 1;          // threads that prepare batches
   double save_minutes = 5;  // between states inside an epoch
   int64_t save_steps = 0;   // or every so many steps; 0: by time alone
+
+  RankPlace place;                // among the ranks that train together
+  double group_timeout = 60;  // seconds after which a rank that is not heard of is lost
+  std::string stored_recipe;  // text of recipe.json where rank 0 has read it for all
 };
 
 struct EpochRow {
@@ -47,6 +53,7 @@ struct EpochRow {
   double lr = 0;              // at the end of the epoch
   double images_per_second = 0;
   double seconds = 0;
+  std::vector<LayerHealth> health;  // of what is saved, over a few validation pictures
 };
 
 // One key of --set.
@@ -64,6 +71,8 @@ struct StepReport {
   double lr = 0;
   double images_per_second = 0;
   double seconds_left = 0;  // of the whole run
+  int world = 1;            // ranks; pictures per second are those of all
+  double waiting = 0;       // share of the time in which this rank waited for others
 };
 
 // The trainer never prints: it tells these, all optional.
@@ -73,6 +82,9 @@ struct TrainEvents {
   std::function<void(const EpochRow&)> epoch;
   std::function<void(const std::string&)> notice;
   std::function<bool()> should_stop;  // asked after every step; true: save and leave
+  // Another rank is lost; the line names it. Told from another thread, in the middle of anything:
+  // the process should end.
+  std::function<void(const std::string&)> lost;
 };
 
 struct TrainOutcome {
@@ -93,6 +105,8 @@ inline Json to_json(const EpochRow& row) {
             {"top1_weights", row.top1_weights},
             {"top1_ema", nullptr}};
   if (row.top1_ema >= 0) json["top1_ema"] = row.top1_ema;
+  json["health"] = Json::array();
+  for (const LayerHealth& layer : row.health) json["health"].push_back(to_json(layer));
   return json;
 }
 

@@ -5,13 +5,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
-#include "base/npy.h"
+#include "engine/question.h"
+#include "rank/place.h"
 #include "spec/model_spec.h"
 #include "weights/weights.h"
+#include "wing/health.h"
+#include "wing/sequence.h"
 #include "wing/training.h"
 
 namespace soft {
@@ -23,21 +27,11 @@ struct TorchModel {
   bool fused = true;  // false: the plain tensor expressions, for comparison
 };
 
-// One token's row of every head's attention matrix; stage, layer and token count from 0.
-struct TorchRow {
-  int stage = 0;
-  int layer = 0;
-  int64_t token = 0;  // on the stage's grid, row by row
-  int layers = 1;     // this many, from `layer` on
-};
-
-// A model to be asked again and again. Pixels are normalised, [count, 3, size.h, size.w].
-struct TorchAnswers {
-  std::function<std::vector<float>(const float* pixels, int64_t count, Grid size)> logits;
-  // Four [count, C, H, W].
-  std::function<std::vector<Array>(const float* pixels, int64_t count, Grid size)> features;
-  // [count, layers·heads, tokens]; a class token comes first.
-  std::function<Array(const float* pixels, int64_t count, Grid size, const TorchRow& row)> row;
+// What the attention of a model does with pictures.
+struct HealthAnswers {
+  std::function<std::vector<HeadHealth>(const ImageBatch& images)> heads;
+  // Logits [count, classes] of the model without these parts.
+  std::function<std::vector<float>(const ImageBatch& images, const Silence& parts)> logits_without;
 };
 
 // One training step on the same batch of noise, again and again: forward, backward, clipping and
@@ -61,6 +55,24 @@ struct TorchMix {
   bool backward = false;  // gradients of Q, K and V, too
 };
 
+// Sums over the ranks that the environment names, of so many bytes each, and what a training step
+// of a model takes beside them.
+struct TorchExchange {
+  RankPlace place;
+  double timeout = 60;         // seconds
+  std::vector<int64_t> bytes;  // of the tensors to be added up
+  int repeat = 5;
+  std::optional<TorchStep> step;  // also train these ranks, with the exchange and without
+  int64_t bucket_mb = 25;
+};
+
+struct ExchangeResult {
+  std::vector<double> seconds;             // median, for each number of bytes
+  double step_alone = 0, step_shared = 0;  // a step without an exchange, and with one
+  double waited = 0;                       // of step_shared, for others
+  double exchange = 0;                     // of all gradients, with nothing else to do
+};
+
 // How Newton's steps approach the inverse in the layers that have one.
 struct TorchTrace {
   TorchModel model;
@@ -82,7 +94,7 @@ struct StageTrace {
 
 // One entry per command that needs LibTorch. Errors leave as soft::Error.
 struct TorchWing {
-  TorchAnswers (*open)(const TorchModel&);
+  Answers (*open)(const TorchModel&);
   // {"libtorch", "capability", "blas", "blas_library", "threads",
   //  "defects": [{"name", "found", "cured", "cure"}]}: text, and booleans for found and cured.
   Json (*doctor)(int threads);
@@ -91,12 +103,17 @@ struct TorchWing {
   std::vector<StageTrace> (*trace)(const TorchTrace&);
   TrainOutcome (*train)(const TrainRequest&, const TrainEvents&);
   std::vector<SettingRow> (*settings)(const TrainRequest&);
+  SequenceOutcome (*train_sequences)(const SequenceTrainRequest&, const SequenceEvents&);
+  SequenceAnswers (*open_sequences)(const Weights&, int threads);
+  ExchangeResult (*exchange)(const TorchExchange&);
+  HealthAnswers (*examine)(const TorchModel&);
 };
 
-// Whether libsoft_torch.so stands beside the program or where it installs; opens nothing.
+// Whether libsoft_torch.so stands beside the library that this is in; opens nothing.
 bool has_torch_wing();
 
-// Opens libsoft_torch.so on first use; an Error says what to install or build when it is missing.
+// Opens libsoft_torch.so on first use; an Error says what to install or build when it is missing,
+// or was not made together with this library (wing/stamp.h).
 const TorchWing& torch_wing();
 
 }  // namespace soft

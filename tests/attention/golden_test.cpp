@@ -1,7 +1,11 @@
 // The mechanisms against numbers of an independent reference that agrees with the released code.
+#include <array>
+#include <cmath>
+
 #include "attention/attention.h"
 #include "attention/inverse.h"
 #include "attention/kernel.h"
+#include "attention/projected.h"
 #include "attention/sampler.h"
 #include "support/tensors.h"
 
@@ -23,8 +27,9 @@ AttentionSpec soft_spec(int heads, int ratio, int value_kernel) {
   return spec;
 }
 
-std::shared_ptr<Attention> golden_attention(const AttentionSpec& spec, const Tensors& golden) {
-  auto attention = make_attention(spec);
+std::shared_ptr<test::Projected> golden_attention(const AttentionSpec& spec,
+                                                  const Tensors& golden) {
+  auto attention = test::projected(spec);
   test::load_parameters(*attention, golden, "weight.");
   for (auto& item :
        attention->named_parameters()) {  // "attn.conv.weight" here, "conv.weight" there
@@ -65,6 +70,53 @@ TEST(GoldenAttention, EachStepOfSoftEqualsTheReference) {
   EXPECT_LT(relative_error(inverse(core, options), golden.at("newton")), 1e-3);
   options.mode = Inverse::kNewtonAdaptive;
   EXPECT_LT(relative_error(inverse(core, options), golden.at("newton_adaptive")), 1e-3);
+}
+
+// Y of the second head at (token, channel) (0, 0), (37, 5), (100, 17) and (191, 31), from the
+// landmarks of the reference by the equations of docs/forms.md, in double and in another language.
+struct FormNumbers {
+  KernelScale scale;
+  Normalise normalise;
+  std::array<double, 4> y;
+};
+
+constexpr FormNumbers kFormNumbers[] = {
+    {KernelScale::kReleased, Normalise::kRows, {-0.1364986, -0.0481575, -0.07496922, -0.02369773}},
+    {KernelScale::kReleased,
+     Normalise::kSymmetric,
+     {-0.1176386, -0.05665971, -0.05873127, -0.02672031}},
+    {KernelScale::kReleased,
+     Normalise::kMean,
+     {-0.01375475, -0.007638545, -0.005965299, -0.001959125}},
+    {KernelScale::kPaper, Normalise::kNone, {-3.244789, -1.494367, -1.625269, -0.5147939}},
+    {KernelScale::kPaper, Normalise::kRows, {-0.1201083, -0.04408707, -0.0739259, -0.02324388}},
+    {KernelScale::kPaper,
+     Normalise::kSymmetric,
+     {-0.1120427, -0.05014944, -0.06066591, -0.02635614}},
+    {KernelScale::kPaper,
+     Normalise::kMean,
+     {-0.01689994, -0.007783163, -0.00846494, -0.002681218}}};
+
+TEST(GoldenAttention, EveryFormOfSoftEqualsTheReference) {
+  const Tensors golden = golden_tensors("attention_r4.safetensors");
+  const torch::NoGradGuard no_grad;
+  for (const FormNumbers& expected : kFormNumbers) {
+    AttentionSpec spec = soft_spec(3, 4, 5);
+    spec.kernel_scale = expected.scale;
+    spec.normalise = expected.normalise;
+    const auto attention = golden_attention(spec, golden);
+    for (const auto type : {torch::kFloat32, torch::kFloat64}) {  // fused and plain
+      attention->to(type);
+      const Tensor q = golden.at("q").to(type), v = golden.at("v").to(type);
+      const Tensor y = attention->mix({q, q, v}, grid_tokens(12, 16))[0][1];
+      const double got[] = {y[0][0].item<double>(), y[37][5].item<double>(),
+                            y[100][17].item<double>(), y[191][31].item<double>()};
+      for (int i = 0; i < 4; ++i) {
+        EXPECT_NEAR(got[i], expected.y[i], 2e-4 * std::abs(expected.y[i]))
+            << name_of(expected.scale) << " " << name_of(expected.normalise) << " " << i;
+      }
+    }
+  }
 }
 
 TEST(GoldenAttention, NormalisedSoftEqualsTheReference) {
@@ -109,7 +161,7 @@ TEST_P(GoldenMixing, EqualsTheReference) {
   spec.mechanism = GetParam().mechanism;
   spec.sampler = GetParam().sampler;
   const Heads heads{golden.at("q"), golden.at("q"), golden.at("v")};
-  const Tensor y = make_attention(spec)->mix(heads, grid_tokens(12, 16));
+  const Tensor y = test::projected(spec)->mix(heads, grid_tokens(12, 16));
   EXPECT_LT(relative_error(y, golden.at(GetParam().name)), 1e-4);
 }
 
@@ -126,7 +178,7 @@ TEST(GoldenAttention, SoftmaxEqualsTheReferenceWithAndWithoutMask) {
   AttentionSpec spec = soft_spec(2, 1, 0);
   spec.mechanism = Mechanism::kSoftmax;
   spec.sequence = true;
-  const auto attention = make_attention(spec);
+  const auto attention = test::projected(spec);
   const Heads heads{golden.at("q"), golden.at("k"), golden.at("v")};
   Tokens tokens = grid_tokens(128, 1);
   EXPECT_LT(relative_error(attention->attend(heads, tokens), golden.at("softmax")), 1e-4);
@@ -141,7 +193,7 @@ class GoldenRival : public testing::Test {
  protected:
   Tensor mixed(AttentionSpec spec, const std::string& projection = "") {
     spec.sequence = true;
-    const auto attention = make_attention(spec);
+    const auto attention = test::projected(spec);
     const torch::NoGradGuard no_grad;
     if (spec.mechanism == Mechanism::kLinformer) {
       attention->named_parameters()["attn.E"].copy_(golden_.at(projection));
@@ -183,7 +235,7 @@ TEST_F(GoldenRival, NystromformerEqualsTheReference) {
 TEST_F(GoldenRival, ReformerWithOneBucketEqualsTheReference) {
   AttentionSpec spec = spec_of(Mechanism::kReformer);
   spec.bucket_size = 128;
-  const auto attention = make_attention(spec);
+  const auto attention = test::projected(spec);
   const Heads heads{golden_.at("q"), golden_.at("q"), golden_.at("v")};
   EXPECT_LT(
       relative_error(attention->mix(heads, grid_tokens(128, 1)), golden_.at("reformer_one_bucket")),

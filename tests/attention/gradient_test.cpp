@@ -1,6 +1,7 @@
 // Gradients in double: by finite differences where the inverse has converged (well separated
 // landmarks), and against autograd through every step otherwise.
 #include "attention/attention.h"
+#include "attention/projected.h"
 #include "support/tensors.h"
 
 namespace soft {
@@ -13,6 +14,8 @@ struct Case {
   Mechanism mechanism;
   Sampler sampler;
   bool sequence;
+  Normalise normalise = Normalise::kNone;
+  KernelScale scale = KernelScale::kReleased;
 };
 
 AttentionSpec spec_of(const Case& c) {
@@ -26,6 +29,8 @@ AttentionSpec spec_of(const Case& c) {
   spec.value_kernel = 3;
   spec.bucket_size = 4;
   spec.inverse = default_inverse(c.mechanism);
+  spec.normalise = c.normalise;
+  spec.kernel_scale = c.scale;
   return spec;
 }
 
@@ -39,7 +44,7 @@ class Gradient : public testing::TestWithParam<Case> {
  protected:
   Gradient() : tokens_(tokens_of(GetParam())) {
     torch::manual_seed(7);
-    attention_ = make_attention(spec_of(GetParam()));
+    attention_ = test::projected(spec_of(GetParam()));
     attention_->to(torch::kFloat64);
     x_ = torch::randn({2, tokens_.count(), 16}, torch::kFloat64);
     weights_ = torch::randn_like(x_);
@@ -59,7 +64,7 @@ class Gradient : public testing::TestWithParam<Case> {
   Tensor loss() { return (attention_->forward(x_, tokens_) * weights_).sum(); }
 
   Tokens tokens_;
-  std::shared_ptr<Attention> attention_;
+  std::shared_ptr<test::Projected> attention_;
   Tensor x_, weights_;
 };
 
@@ -110,7 +115,24 @@ INSTANTIATE_TEST_SUITE_P(Converged, Gradient,
                                          Case{Mechanism::kNystromformer, Sampler::kConv, false},
                                          Case{Mechanism::kNystromformer, Sampler::kConv, true},
                                          Case{Mechanism::kReformer, Sampler::kConv, false},
-                                         Case{Mechanism::kReformer, Sampler::kConv, true}));
+                                         Case{Mechanism::kReformer, Sampler::kConv, true},
+                                         Case{Mechanism::kNone, Sampler::kConv, false}));
+
+std::vector<Case> forms() {
+  std::vector<Case> cases;
+  for (const Normalise form :
+       {Normalise::kNone, Normalise::kRows, Normalise::kSymmetric, Normalise::kMean}) {
+    for (const Sampler sampler : {Sampler::kConv, Sampler::kAvg}) {
+      for (const bool sequence : {false, true}) {
+        cases.push_back({Mechanism::kSoft, sampler, sequence, form, KernelScale::kPaper});
+      }
+    }
+    cases.push_back({Mechanism::kSoft, Sampler::kConv, false, form, KernelScale::kReleased});
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, Gradient, testing::ValuesIn(forms()));
 
 // Far from convergence one-shot and unrolled differ; the unrolled gradient is the true derivative
 // there.
@@ -118,7 +140,7 @@ TEST(UnrolledGradient, IsTheDerivativeEvenFarFromConvergence) {
   torch::manual_seed(9);
   AttentionSpec spec = spec_of({Mechanism::kSoft, Sampler::kAvg, false});
   spec.inverse_grad = InverseGrad::kUnrolled;
-  const auto attention = make_attention(spec);
+  const auto attention = test::projected(spec);
   attention->to(torch::kFloat64);
   const Tokens tokens = tokens_of({Mechanism::kSoft, Sampler::kAvg, false});
   const Tensor x = (0.1 * torch::randn({1, 20, 16}, torch::kFloat64)).requires_grad_(true);

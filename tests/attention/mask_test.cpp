@@ -1,5 +1,6 @@
 // Padding: neither its content nor its amount changes a bit of the real tokens' result.
 #include "attention/attention.h"
+#include "attention/projected.h"
 #include "support/tensors.h"
 
 namespace soft {
@@ -44,7 +45,7 @@ Heads padded(const Heads& heads, int64_t more) {
 
 TEST_P(Padding, AddedAtTheEndChangesNoBit) {
   torch::manual_seed(2);
-  const auto attention = make_attention(spec());
+  const auto attention = test::projected(spec());
   const torch::NoGradGuard no_grad;
   for (int64_t n : {1, 3, 10, 29}) {
     const Heads heads = random_heads(spec(), 2, n);
@@ -65,7 +66,7 @@ TEST_P(Padding, AddedAtTheEndChangesNoBit) {
 
 TEST_P(Padding, OfAWholeSequenceGivesZerosAndZeroGradients) {
   torch::manual_seed(2);
-  const auto attention = make_attention(spec());
+  const auto attention = test::projected(spec());
   Heads heads = random_heads(spec(), 2, 12);
   heads.v.requires_grad_(true);
   Tokens tokens;
@@ -98,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Sequences, Padding,
                                          std::tuple{Mechanism::kReformer, Sampler::kConv, 0}));
 
 TEST(Mask, OfTheWrongShapeIsRefused) {
-  const auto attention = make_attention(sequence_spec(Mechanism::kSoft, Sampler::kConv, 0));
+  const auto attention = test::projected(sequence_spec(Mechanism::kSoft, Sampler::kConv, 0));
   Tokens tokens;
   tokens.grid = {8, 1};
   tokens.mask = torch::ones({2, 9});

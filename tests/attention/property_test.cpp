@@ -2,6 +2,7 @@
 #include "attention/attention.h"
 #include "attention/inverse.h"
 #include "attention/kernel.h"
+#include "attention/projected.h"
 #include "attention/sampler.h"
 #include "support/tensors.h"
 
@@ -49,7 +50,7 @@ TEST(GaussianKernel, IsTheExponentialOfHalfTheSquaredDistance) {
 // one.
 TEST(SoftAttention, GivesTheSameBitsForAnyNumberOfThreads) {
   torch::manual_seed(4);
-  const auto attention = make_attention(soft_spec());
+  const auto attention = test::projected(soft_spec());
   const int before = at::get_num_threads();
   at::set_num_threads(1);
   const Heads heads = attention->project(torch::randn({3, 28 * 28, 64}));
@@ -85,7 +86,7 @@ TEST(SoftAttention, KeepsAClassTokenOutOfTheLandmarks) {
 TEST(SoftAttention, AddsNoValuePathToAClassToken) {
   torch::manual_seed(4);
   AttentionSpec spec = soft_spec();
-  const auto attention = make_attention(spec);
+  const auto attention = test::projected(spec);
   const torch::NoGradGuard no_grad;
   const Tensor q = torch::randn({1, 2, 65, 32});
   const Heads heads{q, q, torch::randn_like(q)};
@@ -99,7 +100,7 @@ TEST(SoftDense, AddsTheClassTokensOwnValue) {
   torch::manual_seed(4);
   AttentionSpec spec = soft_spec();
   spec.mechanism = Mechanism::kSoftDense;
-  const auto attention = make_attention(spec);
+  const auto attention = test::projected(spec);
   const torch::NoGradGuard no_grad;
   const Tensor q = torch::randn({1, 2, 50, 32});
   const Heads heads{q, q, torch::randn_like(q)};
@@ -111,9 +112,9 @@ TEST(SoftDense, AddsTheClassTokensOwnValue) {
 TEST(FixedLandmarks, AreTheRatioOnesWhereTheGridFitsExactly) {
   torch::manual_seed(4);
   AttentionSpec spec = soft_spec();
-  const auto by_ratio = make_attention(spec);
+  const auto by_ratio = test::projected(spec);
   spec.landmarks = 9;
-  const auto fixed = make_attention(spec);
+  const auto fixed = test::projected(spec);
   test::Tensors weights;
   for (const auto& item : by_ratio->named_parameters()) weights[item.key()] = item.value();
   test::load_parameters(*fixed, weights, "");

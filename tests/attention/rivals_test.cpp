@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "attention/attention.h"
+#include "attention/fast_path.h"
+#include "attention/projected.h"
 #include "support/tensors.h"
 
 namespace soft {
@@ -35,8 +37,8 @@ Heads random_heads(const AttentionSpec& spec, int64_t n, double spread = 1) {
   return {q, shares_query_and_key(spec.mechanism) ? q : spread * draw(), draw()};
 }
 
-std::shared_ptr<Attention> in_double(const AttentionSpec& spec) {
-  auto attention = make_attention(spec);
+std::shared_ptr<test::Projected> in_double(const AttentionSpec& spec) {
+  auto attention = test::projected(spec);
   attention->to(torch::kFloat64);
   return attention;
 }
@@ -88,7 +90,7 @@ TEST(Performer, ErrorAgainstSoftmaxFallsAsTheRootOfTheFeatures) {
 TEST(Performer, DrawsAnewOnlyWhenItsStepsAreOver) {
   AttentionSpec spec = spec_of(Mechanism::kPerformer);
   spec.redraw_steps = 10;
-  const auto attention = make_attention(spec);
+  const auto attention = test::projected(spec);
   const auto omega = [&] { return attention->named_buffers()["attn.omega"].clone(); };
   const Tensor first = omega();
   for (int64_t step : {0, 1, 9, 11}) attention->start_step(step);
@@ -96,7 +98,7 @@ TEST(Performer, DrawsAnewOnlyWhenItsStepsAreOver) {
   attention->start_step(10);
   EXPECT_FALSE(torch::equal(omega(), first));
   spec.redraw_steps = 0;
-  const auto fixed = make_attention(spec);
+  const auto fixed = test::projected(spec);
   const Tensor before = fixed->named_buffers()["attn.omega"].clone();
   for (int64_t step : {0, 1000, 2000}) fixed->start_step(step);
   EXPECT_TRUE(torch::equal(fixed->named_buffers()["attn.omega"], before));
@@ -105,9 +107,9 @@ TEST(Performer, DrawsAnewOnlyWhenItsStepsAreOver) {
 TEST(Performer, HasAsManyFeaturesAsItsHeadsAskFor) {
   AttentionSpec spec = spec_of(Mechanism::kPerformer, false);
   spec.dim = 64;
-  EXPECT_EQ(make_attention(spec)->named_buffers()["attn.omega"].size(0), 110);  // 32 ln 32
+  EXPECT_EQ(test::projected(spec)->named_buffers()["attn.omega"].size(0), 110);  // 32 ln 32
   spec.sequence = true;
-  EXPECT_EQ(make_attention(spec)->named_buffers()["attn.omega"].size(0), 256);
+  EXPECT_EQ(test::projected(spec)->named_buffers()["attn.omega"].size(0), 256);
 }
 
 // A common maximum in the exponent would let a neighbour push everybody else's features to zero.
@@ -266,8 +268,9 @@ TEST(Reformer, TheFirstChunkSeesTheLastOfItsOwnRound) {
 
 TEST(DenseAttention, OfTooManyTokensIsRefusedBeforeMemoryIsTaken) {
   constexpr int64_t kTokens = 20'000'000;
+  const FastPathScope plain(false);  // the kernels build no such matrix
   for (Mechanism mechanism : {Mechanism::kSoftmax, Mechanism::kGaussian, Mechanism::kSoftDense}) {
-    const auto attention = make_attention(spec_of(mechanism));
+    const auto attention = test::projected(spec_of(mechanism));
     const Tensor q = torch::ones({1}).expand({1, 2, kTokens, 16});  // one number seen many times
     const std::string message = test::error_of([&] { attention->mix({q, q, q}, line(kTokens)); });
     EXPECT_THAT(message, testing::HasSubstr("20000000 tokens")) << name_of(mechanism);

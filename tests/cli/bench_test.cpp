@@ -68,7 +68,7 @@ TEST(BenchModel, RefusesWhatItCannotMeasure) {
   refused({"--size", "31"}, 2, "--size");
   refused({"--compare", "--engine", "torch"}, 2, "--engine excludes --compare");
   refused({"--csv", "/nowhere/rows.csv"}, 1, "there is no folder");
-  refused({"--model", "deit-small", "--engine", "native"}, 1, "use --engine torch");
+  refused({"--model", "vit-small-pre", "--engine", "native"}, 1, "use --engine torch");
 }
 
 TEST(BenchRoofline, TellsWhatTheMachineAllowsAndWhatAModelReaches) {
@@ -149,13 +149,13 @@ TEST(Bench, RefusesWhatMakesNoSense) {
 #if SOFT_WITH_TORCH
 TEST(BenchAttention, MeasuresTimeAndMemoryAndFitsTheirGrowth) {
   const test::TemporaryFolder folder;
-  const Json rows = rows_of({"bench", "attention", "--attention", "soft,softmax", "--side", "14,28",
+  const Json rows = rows_of({"bench", "attention", "--attention", "soft,gaussian", "--side", "14,28",
                              "--repeat", "1", "--plot", folder.path("a.svg"), "--json"});
   ASSERT_EQ(rows.size(), 6u);
   EXPECT_EQ(rows[0].at("tokens"), 196);
-  EXPECT_GT(rows[3].at("mb").get<double>(), 2 * 784 * 784 * 4 / 1e6) << "softmax keeps its matrix";
+  EXPECT_GT(rows[3].at("mb").get<double>(), 2 * 784 * 784 * 4 / 1e6) << "gaussian keeps its matrix";
   EXPECT_GT(rows[5].at("memory_exponent").get<double>(), rows[4].at("memory_exponent"));
-  EXPECT_THAT(test::read_file(folder.path("a.svg")), HasSubstr("softmax (n^"));
+  EXPECT_THAT(test::read_file(folder.path("a.svg")), HasSubstr("gaussian (n^"));
 }
 
 TEST(BenchAttention, OneSizeShowsNoGrowth) {
@@ -205,7 +205,7 @@ Outcome run_soft_in_little_memory(const std::vector<std::string>& arguments) {
 
 TEST(BenchMemory, WhatDoesNotFitIsSaidAndNothingLargerIsTried) {
   const Outcome outcome =
-      run_soft_in_little_memory({"bench", "memory", "--attention", "softmax", "--multiple", "1,2",
+      run_soft_in_little_memory({"bench", "memory", "--attention", "gaussian", "--multiple", "1,2",
                                  "--threads", "1", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   // Known beforehand, or found out by LibTorch: by how much of the limit its libraries take.
@@ -264,7 +264,7 @@ TEST(BenchModel, ComparesTheEnginesInOneRun) {
   EXPECT_EQ(rows[2].at("speedup"), 1.0);
   const Outcome table =
       run_soft({"bench", "model", "--model", "soft-nano", "--compare", "--repeat", "1"});
-  EXPECT_THAT(table.out, HasSubstr("batch 1: native is "));
+  EXPECT_THAT(table.out, HasSubstr("batch 1: native float32 is "));
 }
 
 TEST(BenchModel, ComparesWhatRemainsWhenTheNativeEngineCannotTakePart) {

@@ -7,11 +7,8 @@
 namespace soft {
 namespace {
 
+using test::photo;
 using test::run_soft;
-
-std::string photo(const std::string& name) {
-  return std::string(SOFT_SOURCE_DIR) + "/data/photos/" + name;
-}
 
 TEST(Classify, AnswersWithTheModelInTheBox) {
   const test::Outcome outcome = run_soft({"classify", "--json", photo("cat_chelsea.png")});

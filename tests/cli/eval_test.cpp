@@ -71,6 +71,31 @@ TEST(Eval, FoldersNamedByWordNetContradictNoName) {
   EXPECT_THAT(warning("mixed", "shark"), HasSubstr("class 1 is 'goldfish'"));
 }
 
+TEST(Eval, AFolderWithoutValIsDividedAsItsTrainingWas) {
+  const test::TemporaryFolder folder;
+  test::write_weights(folder.path("w"), model_of(2), {"cat", "dog"});
+  for (const char* name : {"pets/cat/", "pets/dog/"}) {
+    fs::create_directories(folder.path(name));
+    for (int i = 0; i < 20; ++i) {
+      fs::copy(SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png",
+               folder.path(name + std::to_string(i) + ".png"));
+    }
+  }
+  const auto eval = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"eval", "--data", "folder:" + folder.path("pets"), "--weights",
+                               folder.path("w"), "--json"});
+    return run_soft(more);
+  };
+  const auto images = [](const Outcome& outcome) { return Json::parse(outcome.out).at("images"); };
+  const Outcome usual = eval({}), other = eval({"--val-fraction", "0.25"});
+  EXPECT_EQ(images(usual), 4);
+  EXPECT_THAT(usual.err, HasSubstr("10 % of each class count as held out"));
+  EXPECT_EQ(images(other), 10);
+  EXPECT_THAT(other.err, Not(HasSubstr("held out")));
+  EXPECT_EQ(images(eval({"--val-fraction", "0.25", "--split", "train"})), 30);
+  EXPECT_EQ(eval({"--val-fraction", "1"}).exit_code, 2);
+}
+
 TEST(Eval, AClassWithoutPicturesHasNoAccuracy) {
   const Outcome outcome = eval_shapes({"--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -60,7 +60,7 @@ TEST_F(Forward, UnknownNamesAreUsageErrors) {
 }
 
 TEST_F(Forward, WhatTheNativeEngineCannotRunIsRefusedWhenItWasAskedFor) {
-  expect_refusal({"--model", "deit-small", "--input", kCat, "--engine", "native"}, 1,
+  expect_refusal({"--model", "vit-small-pre", "--input", kCat, "--engine", "native"}, 1,
                  "not softmax; use --engine torch");
   expect_refusal(
       {"--model", "soft-nano", "--set", "sampler=random", "--input", x(), "--engine", "native"}, 1,

@@ -80,11 +80,12 @@ class Help : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Commands, Help,
                          testing::Values("", "models", "info", "doctor", "forward", "convert",
-                                         "data", "data list", "data get", "embed", "attend",
-                                         "bench", "bench model", "bench roofline"));
+                                         "quantize", "data", "data list", "data get", "embed",
+                                         "attend", "bench", "bench model", "bench roofline", "lra",
+                                         "lra generate"));
 
 #if SOFT_WITH_TORCH
-INSTANTIATE_TEST_SUITE_P(Training, Help, testing::Values("train"));
+INSTANTIATE_TEST_SUITE_P(Training, Help, testing::Values("train", "health"));
 #endif
 
 TEST_P(Help, EndsWithExamplesThatWork) {
@@ -108,7 +109,7 @@ TEST(HelpText, OfEveryCommandFitsInto80Columns) {
   EXPECT_THAT(commands, testing::IsSupersetOf({"models", "train", "eval", "serve", "bench"}));
   for (const std::string& command : commands) {
     expect_narrow(command);
-    if (command != "bench" && command != "data") continue;
+    if (command != "bench" && command != "data" && command != "lra") continue;
     const std::vector<std::string> inner = listed_in(help_of(command));
     EXPECT_GE(inner.size(), 3u) << command;
     for (const std::string& name : inner) expect_narrow(command + " " + name);

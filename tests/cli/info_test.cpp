@@ -153,7 +153,7 @@ TEST(Info, LoadsNoTorch) {
   for (const char* command : {"models", "info soft-tiny"}) {
     const Outcome outcome =
         test::run_shell("LD_DEBUG=files " + std::string(SOFT_BINARY) + " " + command);
-    EXPECT_THAT(outcome.err, HasSubstr("libsoft.so"));  // the loader does speak
+    EXPECT_THAT(outcome.err, HasSubstr("libsoft_inside.so"));  // the loader does speak
     EXPECT_THAT(outcome.err, testing::Not(testing::ContainsRegex("lib(soft_)?torch")));
   }
 }

@@ -30,10 +30,10 @@ TEST(Models, AFilterKeepsTheNamesThatContainIt) {
 }
 
 TEST(Models, AFilterThatMatchesNothingSaysSoOnStderr) {
-  const Outcome outcome = run_soft({"models", "resnet", "--json"});
+  const Outcome outcome = run_soft({"models", "vgg", "--json"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out, "[]\n");
-  EXPECT_THAT(outcome.err, HasSubstr("'resnet'"));
+  EXPECT_THAT(outcome.err, HasSubstr("'vgg'"));
 }
 
 }  // namespace

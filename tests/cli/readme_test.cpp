@@ -122,7 +122,8 @@ TEST(Readme, ItsCommandsRun) {
   for (const Command& command : commands) {
     const std::string line = shortened(command.line);
     const bool nowhere = line.find("/nowhere") != std::string::npos;
-    const bool torch = line.rfind("soft train", 0) == 0 && !SOFT_WITH_TORCH;
+    const bool torch =
+        !SOFT_WITH_TORCH && (line.rfind("soft train", 0) == 0 || line.rfind("soft health", 0) == 0);
     const Outcome outcome = run_line(line, folder.path());
     EXPECT_EQ(outcome.exit_code, nowhere || torch ? 1 : 0) << line << "\n" << outcome.err;
     EXPECT_EQ(nowhere, outcome.err.find("/nowhere") != std::string::npos) << line << outcome.err;

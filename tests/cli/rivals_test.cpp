@@ -37,7 +37,7 @@ TEST(Rivals, TheNativeEngineSaysThatItHasNoneOfThem) {
 #if SOFT_WITH_TORCH
 TEST(Rivals, RunInLibTorchByThemselvesInPyramidsAndFlatModels) {
   const std::pair<const char*, const char*> cases[] = {{"linformer", "soft-nano"},
-                                                       {"performer", "deit-small"},
+                                                       {"performer", "vit-small-pre"},
                                                        {"nystromformer", "vit-small-384x12"},
                                                        {"reformer", "soft-nano"}};
   const test::TemporaryFolder folder;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "describe/description.h"
 #include "weights/weights.h"
 
 namespace soft::test {

@@ -1,3 +1,5 @@
+#include "data/index_file.h"
+#include "data/packed.h"
 #include "data/source.h"
 #include "data/toy.h"
 
@@ -14,7 +16,7 @@ class Folder : public testing::Test {
     write_png(folder_.path(file), solid(3, 2, red, 0, 0));
   }
   Dataset open(Split split, bool strict = false) {
-    return open_folder(folder_.path(), split, strict);
+    return open_folder(folder_.path(), {split, strict});
   }
   std::string error(Split split) {
     return error_of([&] { open(split); });
@@ -140,6 +142,82 @@ TEST_F(Folder, ReadableNamesComeFromTheListOfClasses) {
   test::write_file(folder_.path("classes.txt"), "n02 great white shark, man-eater\nn99 whale\n\n");
   EXPECT_THAT(open(Split::kTrain).classes,
               testing::ElementsAre("n01", "great white shark, man-eater"));
+}
+
+// Folders whose listing is kept however few files there are.
+class KeptListing : public Folder {
+ protected:
+  KeptListing() {
+    for (const char* place : {"train/a/", "train/a/deep/", "train/b/"}) {
+      std::filesystem::create_directories(folder_.path(place));
+      for (int i = 0; i < 20; ++i) touch(fmt::format("{}{}.png", place, i));
+    }
+    touch("train/b/notes.md");
+    settle();
+  }
+  Dataset open(bool strict = false) {
+    FolderOptions options{Split::kTrain, strict};
+    options.worth_keeping = 1;
+    return open_folder(folder_.path(), options);
+  }
+  void touch(const std::string& file) { test::write_file(folder_.path(file), ""); }
+  void settle() {
+    for (const char* place : {"train/a", "train/a/deep", "train/b"}) {
+      test::make_old(folder_.path(place));
+    }
+  }
+  std::string index() const { return folder_.path(".soft-index"); }
+};
+
+TEST_F(KeptListing, IsReadInsteadOfWalkingAgain) {
+  const Dataset walked = open();
+  ASSERT_TRUE(std::filesystem::exists(index()));
+  const std::string kept = test::read_file(index());
+  // A file that vanishes without its folder's time shows that nobody looked.
+  const auto time = std::filesystem::last_write_time(folder_.path("train/b"));
+  std::filesystem::remove(folder_.path("train/b/7.png"));
+  std::filesystem::last_write_time(folder_.path("train/b"), time);
+  const Dataset indexed = open();
+  EXPECT_EQ(test::read_file(index()), kept);
+  ASSERT_EQ(indexed.size(), 60);
+  EXPECT_EQ(indexed.labels, walked.labels);
+  for (int64_t i = 0; i < indexed.size(); ++i) {
+    ASSERT_EQ(indexed.describe(i), walked.describe(i));
+  }
+  EXPECT_EQ(open(true).size(), 60) << "strict looks, and takes notes.md";
+}
+
+TEST_F(KeptListing, NoticesAddedAndRemovedFilesAtAnyDepth) {
+  EXPECT_EQ(open().size(), 60);
+  touch("train/a/deep/new.png");
+  EXPECT_EQ(open().size(), 61);
+  settle();
+  EXPECT_EQ(open().size(), 61);
+  std::filesystem::remove(folder_.path("train/b/7.png"));
+  EXPECT_EQ(open().size(), 60);
+  std::filesystem::remove_all(folder_.path("train/a/deep"));
+  EXPECT_EQ(open().size(), 39);
+  add("train/c/1.png");
+  EXPECT_THAT(open().classes, testing::ElementsAre("a", "b", "c"));
+}
+
+TEST_F(KeptListing, ThatLeadsOutOfTheFolderIsNotBelieved) {
+  IndexFile forged(folder_.path(), "");
+  PackedWriter listing;
+  listing.number(1);
+  listing.text("x/../../../secret.png");
+  listing.number(0);
+  listing.text("");
+  forged.put("train/a", {"train/a"}, IndexFile::kSettled, listing.take());
+  forged.save();
+  EXPECT_EQ(open().size(), 60);
+}
+
+TEST_F(Folder, AFewFilesLeaveNoIndexBehind) {
+  add("train/a/1.png");
+  test::make_old(folder_.path("train/a"));
+  open(Split::kTrain);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path(".soft-index")));
 }
 
 }  // namespace

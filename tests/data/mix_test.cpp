@@ -105,7 +105,7 @@ TEST(Mix, TheTableIsBitForBitTheSharedNormalisation) {
 TEST(Targets, AreSmoothedThenMixed) {
   // K = 4, e = 0.1: on 0.925, off 0.025.
   std::vector<float> targets;
-  soft_targets({0, 2, 3}, 4, 0.1, mixup(0.75), targets);
+  soft_targets({0, 2, 3}, {3, 2, 0}, 4, 0.1, mixup(0.75), targets);
   const std::vector<float> expected{0.75f * 0.925f + 0.25f * 0.025f,
                                     0.025f,
                                     0.025f,
@@ -124,7 +124,7 @@ TEST(Targets, AreSmoothedThenMixed) {
 
 TEST(Targets, WithoutSmoothingOrMixingAreOneHot) {
   std::vector<float> targets;
-  soft_targets({1, 0}, 3, 0, Mix{}, targets);
+  soft_targets({1, 0}, {0, 1}, 3, 0, Mix{}, targets);
   EXPECT_THAT(targets, testing::ElementsAre(0, 1, 0, 1, 0, 0));
 }
 

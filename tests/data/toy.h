@@ -2,13 +2,18 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "data/dataset.h"
+#include "data/tar_reader.h"
+#include "data/tar_writer.h"
 #include "image/codec.h"
 #include "support/support.h"
 
@@ -47,10 +52,33 @@ inline Dataset toy_dataset(int64_t count) {
   return dataset;
 }
 
+inline std::string png_bytes(const Image& image) {
+  const std::vector<uint8_t> bytes = encode_png(image);
+  return {bytes.begin(), bytes.end()};
+}
+
 inline void write_png(const std::string& path, const Image& image) {
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  const std::vector<uint8_t> bytes = encode_png(image);
-  write_file(path, {bytes.begin(), bytes.end()});
+  write_file(path, png_bytes(image));
+}
+
+using Members = std::vector<std::pair<std::string, std::string>>;  // names and contents
+
+// A tar archive, without its end.
+inline std::string tar_members(const Members& members) {
+  std::ostringstream out;
+  for (const auto& [name, content] : members) write_tar_member(out, name, content);
+  return out.str();
+}
+
+inline std::string tar(const Members& members) {
+  return tar_members(members) + std::string(2 * kTarBlock, '\0');
+}
+
+// So long ago that an index believes the time.
+inline void make_old(const std::string& path) {
+  using std::filesystem::last_write_time;
+  last_write_time(path, last_write_time(path) - std::chrono::hours(1));
 }
 
 inline std::string big_endian(uint32_t value) {

@@ -32,12 +32,15 @@ Preprocessing preprocessing() {
 class Attend : public testing::Test {
  protected:
   AttendResult rows(const AttendRequest& request, int size = 0) {
-    return attend(model_, workspace_, attend_input(slope(300, 120), preprocessing(), size),
+    return attend(model_.spec(), source_, attend_input(slope(300, 120), preprocessing(), size),
                   request);
   }
 
   const Packed model_ = mini();  // stages of 16x16, 8x8, 4x4 and 2x2 tokens at 64x64 pixels
   Workspace workspace_;
+  const RowSource source_ = [this](const ImageBatch& images, const RowQuery& query) {
+    return attention_row(model_, workspace_, images, query);
+  };
 };
 
 TEST_F(Attend, GivesTheFirstTwoHeadsOfTheLastLayerOfStageTwoUnlessAsked) {
@@ -60,7 +63,7 @@ TEST_F(Attend, GivesTheRowsOfTheEngine) {
   AttendRequest request;
   request.x = 100, request.y = 50;  // column 1 and row 1 of 4x4
   request.stage = 3, request.layer = 1, request.head = AttendRequest::kAll;
-  const AttendResult result = attend(model_, workspace_, input, request);
+  const AttendResult result = attend(model_.spec(), source_, input, request);
   EXPECT_EQ(result.token, 5);
   std::vector<float> all;
   for (const AttendRow& row : result.rows) all.insert(all.end(), row.row.begin(), row.row.end());

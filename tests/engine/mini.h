@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "describe/description.h"
 #include "engine/engine.h"
 #include "support/support.h"
 

@@ -12,7 +12,7 @@
 #include "kernels/plain/soft_attention.h"
 #include "kernels/plain/softmax_attention.h"
 #include "kernels/plain/value_path.h"
-#include "spec/cost.h"
+#include "spec/landmark_count.h"
 
 namespace soft::test {
 
@@ -173,7 +173,7 @@ class PlainModel : private PlainLayers {
         const Doubles own_k = columns(kv, width, head * d, d);
         plain::softmax_attention(n, d, 1 / std::sqrt(double(d)), own_q.data(), own_k.data(),
                                  own_v.data(), y.data());
-      } else {
+      } else if (spec.mechanism != Mechanism::kNone) {
         y = soft(spec, name + "attn.", tokens, own_q, own_v);
       }
       add_value_path(spec, name + "attn.conv.weight", head, tokens, own_v, y);
@@ -208,9 +208,21 @@ class PlainModel : private PlainLayers {
     const Doubles on_grid(q.begin() + tokens.prefix * d, q.end());
     const Doubles l = landmarks(spec, name, tokens.grid, on_grid);
     const auto m = static_cast<int64_t>(l.size()) / d;
-    const bool normed = spec.mechanism == Mechanism::kSoftNorm;
-    const plain::SoftCase<double> c{n, m, d, q, v, l, {}, {}, 1.0, normed};
+    const plain::SoftCase<double> c{n, m, d, q, v, l, {}, {}, 1.0, form(spec)};
     return plain::soft_attention(c, inverse(spec, m, plain::landmark_kernel(c)));
+  }
+
+  static SoftForm form(const AttentionSpec& spec) {
+    switch (normalisation_of(spec)) {
+      case Normalise::kCore:
+        return SoftForm::kCore;
+      case Normalise::kRows:
+        return SoftForm::kRows;
+      case Normalise::kMean:
+        return SoftForm::kMean;
+      default:
+        return SoftForm::kPlain;
+    }
   }
 
   static Doubles inverse(const AttentionSpec& spec, int64_t m, const Doubles& a) {
@@ -248,8 +260,11 @@ class PlainModel : private PlainLayers {
       grid = {side, side};
     }
     const Windows windows = windows_by_ratio(grid, {spec.ratio, spec.ratio});
-    return spec.sampler == Sampler::kAvg ? pooled(windows, d, q)
-                                         : landmark_conv(name, windows, d, q);
+    if (spec.sampler == Sampler::kAvg) return pooled(windows, d, q);
+    Doubles l = landmark_conv(name, windows, d, q);
+    const double scale = spec.kernel_scale == KernelScale::kPaper ? std::pow(double(d), -0.25) : 1;
+    for (double& value : l) value *= scale;
+    return l;
   }
 
   ModelSpec spec_;

@@ -59,7 +59,7 @@ TEST(EngineRefusal, OfOtherMechanismsNamesTheTorchEngine) {
     const RandomWeights weights(spec);
     EXPECT_THAT(error_of([&] { Packed(weights.get(), spec); }), HasSubstr("--engine torch"));
   }
-  EXPECT_THAT(native_obstacle(find_model("deit-small")), HasSubstr("softmax"));
+  EXPECT_THAT(native_obstacle(find_model("vit-small-pre")), HasSubstr("softmax"));
   EXPECT_EQ(native_obstacle(find_model("soft-tiny-norm")), "");
   EXPECT_EQ(native_obstacle(find_model("vit-small-384x12")), "");
 }

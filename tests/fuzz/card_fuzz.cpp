@@ -1,6 +1,7 @@
 // Cards: the JSON by which a weights file describes its model, beside tensors that fit one of them.
 // An input is the text of the card.
 #include "base/json.h"
+#include "describe/description.h"
 #include "fuzz/fuzz.h"
 #include "weights/weights.h"
 

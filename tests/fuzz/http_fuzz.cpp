@@ -1,6 +1,7 @@
 // Requests to the server, from the target and the content type down to forms, JSON and the pictures
 // inside. An input is "METHOD TARGET\nCONTENT-TYPE\nBODY". What the model would say is made up: its
 // numbers do not depend on strangers, and without it thousands of inputs a second go through.
+#include <algorithm>
 #include <sstream>
 
 #include "base/json.h"
@@ -28,10 +29,9 @@ Request request_of(const std::string& input) {
 
 ServedModel small_model() {
   set_threads(1);
-  const ModelSpec spec = find_model("soft-pico");
-  Preprocessing preprocessing;
-  preprocessing.size = preprocessing.short_side = spec.image_size;
-  return {Packed(random_weights(spec, 1), spec), preprocessing, {}};
+  ModelOptions options;
+  options.model = "soft-pico";
+  return ServedModel(Runner(load_model(options, 1), Engine::kNative));
 }
 
 // Small pictures come through; large ones are the image target's.
@@ -59,13 +59,14 @@ void attend_to_nothing(Work& work, const ModelSpec& spec) {
 
 Response answer_to(const Api& api, Request request) {
   static const ModelSpec spec = find_model("soft-pico");
-  static const std::vector<float> logits(64 * static_cast<size_t>(spec.classes));
+  static const std::vector<float> answers(
+      64 * static_cast<size_t>(std::max(spec.classes, spec.stages.back().dim)));
   std::optional<Response> at_once = api.at_once(request);
   if (at_once) return *at_once;
   const std::unique_ptr<Work> work = api.read(std::move(request));
   work->decode();
   if (!work->refused() && work->attends()) attend_to_nothing(*work, spec);
-  if (!work->refused() && !work->attends()) work->take_logits(logits.data(), 0, work->pictures());
+  if (!work->refused() && !work->attends()) work->take_answers(answers.data(), 0, work->pictures());
   return work->take_response();
 }
 

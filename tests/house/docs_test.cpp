@@ -4,7 +4,7 @@
 #include <set>
 
 #include "house/source.h"
-#include "spec/cost.h"
+#include "describe/cost.h"
 #include "support/support.h"
 
 namespace soft {
@@ -22,7 +22,8 @@ INSTANTIATE_TEST_SUITE_P(All, Document,
                                          "docs/architecture.md", "docs/paper_map.md",
                                          "docs/weights_format.md", "docs/server.md",
                                          "docs/gallery.md", "docs/numbers.md", "docs/results.md",
-                                         "docs/training.md"));
+                                         "docs/library.md", "docs/training.md",
+                                         "docs/scaling.md"));
 
 TEST_P(Document, NamesOnlyFilesThatExist) {
   const std::string document = text();

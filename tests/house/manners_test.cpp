@@ -19,7 +19,7 @@ class Manners : public testing::TestWithParam<const char*> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Folders, Manners, testing::Values("src", "tests", "examples"),
+INSTANTIATE_TEST_SUITE_P(Folders, Manners, testing::Values("include", "src", "tests", "examples"),
                          [](const auto& folder) { return std::string(folder.param); });
 
 TEST_P(Manners, NoFileIsTooLongToBeOneThing) {

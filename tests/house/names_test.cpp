@@ -21,12 +21,16 @@ std::map<std::string, std::vector<std::string>> visible_types(const std::string&
   std::map<std::string, std::vector<std::string>> types;
   for (const Source& source : test::sources_below(root)) {
     bool hidden = false;
+    std::string inner;  // a namespace inside soft
     for (const std::string& line : source.lines) {
+      if (line == "namespace op {") inner = "op::";
+      if (line == "}  // namespace op") inner.clear();
+      if (line == "namespace soft::zoo {") inner = "zoo::";
       if (line == "namespace {" || line == "namespace HWY_NAMESPACE {") hidden = true;
       if (line == "}  // namespace" || line == "}  // namespace HWY_NAMESPACE") hidden = false;
       std::smatch match;
       if (!hidden && std::regex_search(line, match, definition)) {
-        types[match[1]].push_back(source.path);
+        types[inner + match[1].str()].push_back(source.path);
       }
     }
   }
@@ -54,6 +58,8 @@ TEST(Names, ASecondDefinitionIsNoticed) {
   test::write_file(folder.path("image/a.h"), "struct Windows {\nenum class Axis { kX };\n");
   test::write_file(folder.path("kernels/b.h"), "struct Windows : Base {\nstruct Axis;\n");
   test::write_file(folder.path("plot/c.cpp"), "namespace {\nstruct Windows {\n}  // namespace\n");
+  test::write_file(folder.path("plot/d.h"),
+                   "namespace op {\nstruct Windows {\n}  // namespace op\n");
   EXPECT_THAT(doubles(folder.path()),
               testing::ElementsAre("Windows: { \"image/a.h\", \"kernels/b.h\" }"));
 }

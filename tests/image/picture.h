@@ -30,10 +30,6 @@ inline Image noise(int width, int height, int low = 0, int high = 256) {
   return image;
 }
 
-inline std::string photo(const std::string& file) {
-  return std::string(SOFT_SOURCE_DIR) + "/data/photos/" + file;
-}
-
 // "photo:FILE", "cat:96x96", "noise:WxH" or "faint:WxH".
 inline Image source(const std::string& text) {
   const size_t colon = text.find(':');

@@ -11,8 +11,8 @@ namespace {
 using test::doubles;
 using test::normal_floats;
 
-plain::SoftCase<double> small_case(bool norm, bool masked) {
-  plain::SoftCase<double> c{7, 4, 3, {}, {}, {}, {}, {}, 0.8, norm};
+plain::SoftCase<double> small_case(SoftForm form, bool masked) {
+  plain::SoftCase<double> c{7, 4, 3, {}, {}, {}, {}, {}, 0.8, form};
   c.q = doubles(normal_floats(c.n * c.d, 1));
   c.v = doubles(normal_floats(c.n * c.d, 2));
   c.landmark = doubles(normal_floats(c.m * c.d, 3));
@@ -23,7 +23,7 @@ plain::SoftCase<double> small_case(bool norm, bool masked) {
   return c;
 }
 
-class SoftDerivation : public testing::TestWithParam<std::tuple<bool, bool>> {};
+class SoftDerivation : public testing::TestWithParam<std::tuple<SoftForm, bool>> {};
 
 TEST_P(SoftDerivation, AgreesWithFiniteDifferences) {
   auto c = small_case(std::get<0>(GetParam()), std::get<1>(GetParam()));
@@ -36,7 +36,10 @@ TEST_P(SoftDerivation, AgreesWithFiniteDifferences) {
   EXPECT_LT(test::distance(test::slope(c.landmark, loss), gradient.landmark), 1e-7);
 }
 
-INSTANTIATE_TEST_SUITE_P(Plain, SoftDerivation, testing::Combine(testing::Bool(), testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(Plain, SoftDerivation,
+                         testing::Combine(testing::Values(SoftForm::kPlain, SoftForm::kCore,
+                                                          SoftForm::kRows, SoftForm::kMean),
+                                          testing::Bool()));
 
 TEST(PlainGradient, OfTheValuePathAgreesWithFiniteDifferences) {
   const ValuePath path{{4, 3}, 2, 2, {3, 5}};

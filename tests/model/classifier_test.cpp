@@ -1,7 +1,7 @@
 #include "model/classifier.h"
 
 #include "model/checkpoint.h"
-#include "spec/cost.h"
+#include "describe/cost.h"
 #include "support/tensors.h"
 
 namespace soft {

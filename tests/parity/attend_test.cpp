@@ -28,27 +28,11 @@ std::shared_ptr<Classifier> model_of(const ModelSpec& spec, const Weights& weigh
   return model;
 }
 
-template <class Module>
-Module& part(Classifier& model, const std::string& name) {
-  return *std::dynamic_pointer_cast<Module>(model.named_modules()[name]);
-}
-
-// The whole matrix of a layer, [h, n, n]: what mix makes of V = I. `map` is what its stage reads.
-Tensor dense_matrix(Classifier& model, const Tensor& map, int stage, int layer) {
-  const std::string number = std::to_string(stage + 1);
-  const auto [embedded, grid] = part<PatchEmbed>(model, "patch_embed" + number).forward(map);
-  const Tokens tokens{grid, has_class_token(model.spec(), stage) ? 1 : 0, {}, false, {}};
-  Tensor x = embedded;
-  if (tokens.prefix > 0) x = torch::cat({model.named_parameters()["cls_token"], x}, 1);
-  x = x + model.named_parameters()["pos_embed" + number];
-  const auto at = [&](int i) -> Layer& {
-    return part<Layer>(model, "block" + number + "." + std::to_string(i));
-  };
-  for (int i = 0; i < layer; ++i) x = at(i).forward(x, tokens);
-  Attention& attention = at(layer).attention();
-  Heads heads = attention.project(at(layer).attention_input(x));
+// The whole matrix of a layer, [h, n, n]: what mix makes of V = I.
+Tensor dense_matrix(Classifier& model, const Tensor& images, int stage, int layer) {
+  auto [heads, tokens, attention] = model.mixing(images, stage, layer);
   heads.v = torch::eye(tokens.count()).expand({1, heads.q.size(1), -1, -1}).contiguous();
-  return attention.mix(heads, tokens)[0];
+  return attention->mix(heads, tokens)[0];
 }
 
 class EveryMechanism : public testing::TestWithParam<std::string_view> {
@@ -93,8 +77,7 @@ class EveryMechanism : public testing::TestWithParam<std::string_view> {
 TEST_P(EveryMechanism, PrintsRowsOfTheDenseMatrix) {
   const torch::NoGradGuard no_grad;
   const FastPathScope plain(false);
-  std::vector<Tensor> maps{pixels()};
-  for (const Tensor& map : model_->features(maps.front())) maps.push_back(map);
+  const Tensor images = pixels();
   for (int stage = 0; stage < 4; ++stage) {
     const Json answer = printed_rows(stage + 1);
     const int64_t h = answer["grid"][0], w = answer["grid"][1];
@@ -102,7 +85,7 @@ TEST_P(EveryMechanism, PrintsRowsOfTheDenseMatrix) {
     const int64_t prefix = has_class_token(spec_, stage) ? 1 : 0;
     for (const Json& row : answer["rows"]) {
       const int layer = row["layer"].get<int>() - 1, head = row["head"].get<int>() - 1;
-      const Tensor dense = dense_matrix(*model_, maps[stage], stage, layer);
+      const Tensor dense = dense_matrix(*model_, images, stage, layer);
       const Tensor expected = dense[head][token + prefix].narrow(0, prefix, h * w);
       const Tensor got = torch::tensor(row["row"].get<std::vector<float>>());
       EXPECT_LT(test::relative_error(got, expected), 1e-3)

@@ -14,7 +14,7 @@ class ApiTest : public testing::Test {
  protected:
   Response ask(const std::string& method, const std::string& target, const std::string& type = "",
                const std::string& body = "") {
-    return api_.handle(workspace_, {method, target, type, body});
+    return api_.handle({method, target, type, body});
   }
   Response post(const std::string& target, const std::string& body,
                 const std::string& type = "image/png") {
@@ -23,7 +23,6 @@ class ApiTest : public testing::Test {
 
   Metrics metrics_;
   const Api api_{small_model(), metrics_};
-  Workspace workspace_;
 };
 
 void expect_error(const Response& response, int status, const std::string& part) {
@@ -59,6 +58,7 @@ TEST_F(ApiTest, ABatchAnswersEachRequestAsIfItWereAlone) {
       {"POST", "/v1/classify", "", "no picture"},
       {"POST", "/v1/attend?x=1&y=2", "", picture_png()},
       {"POST", "/v1/classify?top=1", "", picture_png(64)},
+      {"POST", "/v1/embed", "", picture_png()},
   };
   std::vector<std::unique_ptr<Work>> works;
   std::vector<Work*> batch;
@@ -67,16 +67,16 @@ TEST_F(ApiTest, ABatchAnswersEachRequestAsIfItWereAlone) {
     works.back()->decode();
     if (works.back()->refused()) continue;
     if (works.back()->attends()) {
-      works.back()->attend(workspace_);
+      works.back()->attend();
     } else {
       batch.push_back(works.back().get());
     }
   }
-  ASSERT_EQ(batch.size(), 2u);
-  api_.classify(workspace_, batch);
+  ASSERT_EQ(batch.size(), 3u);
+  api_.run(batch);
   for (size_t i = 0; i < requests.size(); ++i) {
     const Response response = works[i]->take_response();
-    Json together = json_of(response), alone = json_of(api_.handle(workspace_, requests[i]));
+    Json together = json_of(response), alone = json_of(api_.handle(requests[i]));
     EXPECT_EQ(response.status, i == 1 ? 422 : 200);
     if (i == 0) {
       EXPECT_EQ(together["cost"]["batch"], 2);
@@ -129,8 +129,7 @@ TEST_F(ApiTest, MorePicturesThanABatchAreRunInSeveral) {
   std::vector<std::pair<std::string, std::string>> many;
   for (int i = 0; i < 5; ++i) many.emplace_back("image", picture_png(40 + i));
   const Request request{"POST", "/v1/classify", kFormType, form(many)};
-  EXPECT_EQ(json_of(api.handle(workspace_, request))["results"],
-            json_of(api_.handle(workspace_, request))["results"]);
+  EXPECT_EQ(json_of(api.handle(request))["results"], json_of(api_.handle(request))["results"]);
 }
 
 TEST_F(ApiTest, PicturesThatAreTooMuchWorkAreRefusedWithTheFlag) {
@@ -139,7 +138,7 @@ TEST_F(ApiTest, PicturesThatAreTooMuchWorkAreRefusedWithTheFlag) {
   options.pictures.decode.pixels = 1900;
   const Api api(small_model(), metrics_, options);
   const auto refused = [&](int width) {
-    return api.handle(workspace_, {"POST", "/v1/classify", "", picture_png(width)});
+    return api.handle({"POST", "/v1/classify", "", picture_png(width)});
   };
   expect_error(refused(51), 422, "a side may have 50 (--max-side)");
   expect_error(refused(48), 422, "more than the 1900 that are read (--max-megapixels)");
@@ -152,7 +151,7 @@ TEST_F(ApiTest, TheWorkOfAllPicturesOfARequestIsLimited) {
   const Api api(small_model(), metrics_, options);
   std::vector<std::pair<std::string, std::string>> many(5, {"image", picture_png()});
   const Json results =
-      json_of(api.handle(workspace_, {"POST", "/v1/classify", kFormType, form(many)}))["results"];
+      json_of(api.handle({"POST", "/v1/classify", kFormType, form(many)}))["results"];
   ASSERT_EQ(results.size(), 5u);
   EXPECT_TRUE(results[2].contains("top"));
   EXPECT_THAT(results[3]["error"]["message"].get<std::string>(), HasSubstr("--max-decode-work"));
@@ -167,19 +166,20 @@ TEST_F(ApiTest, WorkThatNobodyWaitsForIsGivenUp) {
   request.patience->abandon();
   decoding->decode();
   expect_error(decoding->take_response(), 422, "not decoded in time");
-  api_.classify(workspace_, {running.get()});
+  api_.run({running.get()});
   expect_error(running->take_response(), 503, "not answered in time");
 }
 
 TEST_F(ApiTest, EndpointsThatWereNotChosenDoNotExist) {
   ApiOptions options;
-  options.endpoints = {true, false, false, false, false};
+  options.endpoints = {true, false, false, false, false, false};
   const Api api(small_model(), metrics_, options);
   const auto status = [&](const char* method, const char* path) {
-    return api.handle(workspace_, {method, path, "", picture_png()}).status;
+    return api.handle({method, path, "", picture_png()}).status;
   };
   EXPECT_EQ(status("POST", "/v1/classify"), 200);
-  for (const char* path : {"/v1/attend", "/v1/model", "/metrics", "/", "/explorer.js"}) {
+  for (const char* path :
+       {"/v1/embed", "/v1/attend", "/v1/model", "/metrics", "/", "/explorer.js"}) {
     EXPECT_EQ(status("GET", path), 404) << path;
   }
   EXPECT_EQ(status("GET", "/live"), 200);

@@ -8,16 +8,13 @@
 #include "image/codec.h"
 #include "serve/api.h"
 #include "support/support.h"
-#include "weights/weights.h"
 
 namespace soft::test {
 
 inline ServedModel small_model() {
-  const ModelSpec spec = find_model("soft-nano");
-  Preprocessing preprocessing;
-  preprocessing.size = 32;
-  preprocessing.short_side = 36;
-  return {Packed(random_weights(spec, 1), spec), preprocessing, {}};
+  ModelOptions options;
+  options.model = "soft-nano";
+  return ServedModel(Runner(load_model(options, 1), Engine::kNative));
 }
 
 // 48 x 40 pixels unless asked for another width.

@@ -36,11 +36,10 @@ class PipelineTest : public testing::Test {
 };
 
 TEST_F(PipelineTest, AnswersAsTheApiDoes) {
-  Workspace workspace;
   for (const char* target : {"/v1/classify?top=2", "/v1/attend?x=1&y=2", "/v1/classify?top=0"}) {
     const Response response = submit(target, picture_png()).get();
     Json json = json_of(response);
-    Json alone = json_of(api_.handle(workspace, {"POST", target, "", picture_png()}));
+    Json alone = json_of(api_.handle({"POST", target, "", picture_png()}));
     json.erase("cost");
     alone.erase("cost");
     EXPECT_EQ(json, alone);

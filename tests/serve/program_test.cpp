@@ -177,6 +177,13 @@ TEST(ServeSettings, WhatIsPrintedCanBeReadBack) {
   EXPECT_EQ(second.out, first.out);
 }
 
+TEST(ServeSettings, WhatHasNoValueIsListedAsAComment) {
+  const Outcome outcome = run_soft({"serve", "--print-config"});
+  for (const char* name : {"weights", "workers", "endpoints", "allow-host", "access-log"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(std::string("# ") + name + "=\n"));
+  }
+}
+
 TEST(ServeSettings, WhatIsWrongIsNamedWithItsSource) {
   const TemporaryFolder folder;
   const auto refusal = [&](const std::string& line) {
@@ -207,16 +214,36 @@ TEST(Program, SaysThatItsPortIsTaken) {
   EXPECT_THAT(second.err, HasSubstr("Address already in use"));
 }
 
-TEST(Program, RefusesAModelThatOnlyLibTorchRuns) {
-  const TemporaryFolder folder;
-  ModelSpec spec = find_model("soft-nano");
-  apply_setting(spec, "attention=gaussian");
-  write_weights(folder.path("w.safetensors"), spec);
+// Weights of a model that only LibTorch runs.
+class RivalProgram : public testing::Test {
+ protected:
+  RivalProgram() {
+    ModelSpec spec = find_model("soft-nano");
+    apply_setting(spec, "attention=gaussian");
+    write_weights(weights(), spec);
+  }
+  std::string weights() const { return folder_.path("w.safetensors"); }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(RivalProgram, IsRefusedByTheNativeEngine) {
   const Outcome outcome =
-      run_soft({"serve", "--port", "0", "--weights", folder.path("w.safetensors")});
+      run_soft({"serve", "--port", "0", "--engine", "native", "--weights", weights()});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("native engine"));
 }
+
+#if SOFT_WITH_TORCH
+TEST_F(RivalProgram, IsServedByLibTorch) {
+  const Program program({"--weights", weights()});
+  EXPECT_THAT(program.announcement(), HasSubstr("--engine torch"));
+  const std::string png = read_file(photo("cat_chelsea.png"));
+  for (const char* target : {"/v1/classify", "/v1/embed", "/v1/attend?x=9&y=9"}) {
+    EXPECT_EQ(status_of(ask(program.port(), post(target, png))), 200) << target;
+  }
+}
+#endif
 
 TEST(Program, LeavesLibTorchAlone) {
   const Program program;

@@ -33,6 +33,8 @@ constexpr Change kChanges[] = {{"pyramid", "off"},
                                {"mlp_ratio", "2"},
                                {"attention", "gaussian"},
                                {"norm", "on"},
+                               {"kernel_scale", "paper"},
+                               {"normalise", "rows"},
                                {"sampler", "avg"},
                                {"landmarks", "36"},
                                {"inverse", "exact"},
@@ -47,7 +49,8 @@ constexpr Change kChanges[] = {{"pyramid", "off"},
                                {"bucket_size", "32"}};
 
 // Settings that files of the first version lack; their defaults are what those files mean.
-constexpr std::string_view kLater[] = {"features", "redraw_steps", "hash_rounds", "bucket_size"};
+constexpr std::string_view kLater[] = {"kernel_scale", "normalise",   "features",
+                                       "redraw_steps", "hash_rounds", "bucket_size"};
 
 bool came_later(const std::string& key) {
   return std::find(std::begin(kLater), std::end(kLater), key) != std::end(kLater);
@@ -110,6 +113,39 @@ TEST(Fields, AMechanismBringsItsOwnInverseAndALaterSettingOverridesIt) {
   EXPECT_EQ(to_json(spec), to_json(find_model("soft-tiny")));
 }
 
+TEST(Fields, NormaliseCoreIsSoftNorm) {
+  ModelSpec spec = find_model("soft-tiny");
+  set_field(spec, "normalise", "core");
+  ModelSpec norm = find_model("soft-tiny");
+  set_field(norm, "norm", "on");
+  EXPECT_EQ(to_json(spec), to_json(norm));
+  EXPECT_EQ(settings_of(norm).at("normalise"), "core");
+  set_field(spec, "normalise", "rows");
+  EXPECT_EQ(spec.attention, Mechanism::kSoft);
+  EXPECT_EQ(spec.inverse, Inverse::kNewton);
+  set_field(spec, "norm", "on");
+  EXPECT_EQ(to_json(spec), to_json(norm));
+}
+
+TEST(Fields, ASoftNormFileFromBeforeNormaliseMeansCore) {
+  Json json = to_json(find_model("soft-tiny-norm"));
+  json.erase("normalise");
+  json.erase("kernel_scale");
+  EXPECT_EQ(to_json(spec_from_json(json, "x")), to_json(find_model("soft-tiny-norm")));
+}
+
+TEST(Fields, AMechanismWithoutLandmarksDropsTheirForms) {
+  ModelSpec spec = find_model("soft-tiny");
+  set_field(spec, "kernel_scale", "paper");
+  set_field(spec, "normalise", "rows");
+  set_field(spec, "attention", "soft");
+  EXPECT_EQ(settings_of(spec).at("normalise"), "rows");
+  set_field(spec, "attention", "none");
+  EXPECT_NO_THROW(validate(spec));
+  EXPECT_EQ(settings_of(spec).at("normalise"), "none");
+  EXPECT_EQ(settings_of(spec).at("kernel_scale"), "released");
+}
+
 TEST(Fields, AFlatFrameKeepsTheAttention) {
   ModelSpec spec = find_model("soft-tiny-norm");
   set_field(spec, "pyramid", "off");
@@ -147,7 +183,7 @@ TEST(Fields, MalformedValuesAreRefusedAndChangeNothing) {
 }
 
 TEST(Fields, NormBelongsToSoftOnly) {
-  ModelSpec spec = find_model("deit-small");
+  ModelSpec spec = find_model("vit-small-pre");
   EXPECT_THAT(error_of([&] { set_field(spec, "norm", "on"); }), HasSubstr("attention=soft"));
 }
 

@@ -1,4 +1,4 @@
-#include "spec/cost.h"
+#include "describe/cost.h"
 #include "support/support.h"
 
 namespace soft {
@@ -29,7 +29,7 @@ TEST(StageGrid, OverlappingConvolutionsRoundUpAndPatchesRoundDown) {
 }
 
 TEST(StageGrid, AFlatModelHasOneGridOfWholePatches) {
-  EXPECT_EQ(grids_of(find_model("deit-small"), {224, 250}), (Grids{{14, 15}}));
+  EXPECT_EQ(grids_of(find_model("vit-small-pre"), {224, 250}), (Grids{{14, 15}}));
 }
 
 TEST(LandmarkCount, FollowsTheWindowOrStaysFixed) {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "spec/cost.h"
+#include "describe/cost.h"
 #include "support/support.h"
 
 namespace soft {
@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(Table, PublishedModel,
 
 TEST(Table, SmallModelsHaveTheirPublishedSize) {
   EXPECT_EQ(cost_of(find_model("soft-nano"), {32, 32}).params, 1'290'759);
-  EXPECT_EQ(cost_of(find_model("deit-small"), {224, 224}).params, 22'050'664);
+  EXPECT_EQ(cost_of(find_model("vit-small-pre"), {224, 224}).params, 22'050'664);
 }
 
 TEST(Table, SamplersWithoutWeightsDropTheLandmarkConvolution) {

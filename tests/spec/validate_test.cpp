@@ -72,8 +72,23 @@ INSTANTIATE_TEST_SUITE_P(
                 "features by default"},
         Refusal{"soft-tiny", {"attention=reformer", "hash_rounds=0"}, "hash_rounds=0"},
         Refusal{"soft-tiny", {"attention=reformer", "bucket_size=1"}, "bucket_size=1"},
-        Refusal{"deit-small", {"patch=0"}, "patch=0"},
-        Refusal{"deit-small", {"patch=225"}, "no token"}));
+        Refusal{"soft-tiny", {"attention=softmax", "normalise=rows"}, "use attention=soft"},
+        Refusal{"soft-tiny", {"attention=none", "normalise=core"}, "use attention=soft"},
+        Refusal{"soft-tiny", {"attention=performer", "kernel_scale=paper"}, "use attention=soft"},
+        Refusal{"vit-small-pre", {"patch=0"}, "patch=0"},
+        Refusal{"vit-small-pre", {"patch=225"}, "no token"}));
+
+TEST(Validate, StageFourKeepsItsReleasedForm) {
+  ModelSpec spec = find_model("soft-tiny");
+  for (const char* setting : {"stage4=soft", "kernel_scale=paper", "normalise=rows"}) {
+    apply_setting(spec, setting);
+  }
+  EXPECT_NO_THROW(validate(spec));
+  EXPECT_EQ(normalisation_of(attention_of(spec, 2)), Normalise::kRows);
+  EXPECT_EQ(attention_of(spec, 2).kernel_scale, KernelScale::kPaper);
+  EXPECT_EQ(normalisation_of(attention_of(spec, 3)), Normalise::kNone);
+  EXPECT_EQ(attention_of(spec, 3).kernel_scale, KernelScale::kReleased);
+}
 
 TEST(Validate, LandmarksNeedNoSquareWhereTokensAreDrawnOneByOne) {
   for (const char* sampler : {"random", "biased"}) {

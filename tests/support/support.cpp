@@ -17,6 +17,10 @@ namespace fs = std::filesystem;
 
 std::string golden(const std::string& file) { return std::string(SOFT_GOLDEN_DIR) + "/" + file; }
 
+std::string photo(const std::string& file) {
+  return std::string(SOFT_SOURCE_DIR) + "/data/photos/" + file;
+}
+
 TemporaryFolder::TemporaryFolder() {
   std::string pattern = (fs::temp_directory_path() / "soft_test_XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) fail("cannot make a temporary folder");

@@ -11,6 +11,7 @@
 namespace soft::test {
 
 std::string golden(const std::string& file);  // path of a file in tests/golden
+std::string photo(const std::string& file);   // path of a file in data/photos
 
 // A fresh folder that disappears with the object.
 class TemporaryFolder {

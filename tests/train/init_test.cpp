@@ -24,7 +24,7 @@ ModelSpec little(int classes) {
 
 std::map<std::string, torch::Tensor> copies_of(Classifier& model) {
   std::map<std::string, torch::Tensor> copies;
-  for (const auto& [name, tensor] : tensors_by_name(model)) copies[name] = tensor.clone();
+  for (const ModelTensor& own : model.tensors()) copies[own.name] = own.tensor.clone();
   return copies;
 }
 
@@ -33,12 +33,13 @@ TEST(InitialiseFrom, TakesTheBodyAndKeepsAHeadOfItsOwnForOtherClasses) {
   Classifier model(little(7));
   const auto before = copies_of(model);
   EXPECT_THAT(initialise_from(model, weights), testing::ElementsAre(HasSubstr("made anew")));
-  for (const auto& [name, tensor] : tensors_by_name(model)) {
-    const bool head = name.rfind("head.", 0) == 0;
+  for (const ModelTensor& own : model.tensors()) {
+    EXPECT_EQ(own.head, own.name.rfind("head.", 0) == 0);
     const torch::Tensor expected =
-        head ? before.at(name)
-             : torch::tensor(to_floats(weights.tensors.at(name))).reshape(tensor.sizes());
-    EXPECT_TRUE(torch::equal(tensor, expected)) << name;
+        own.head
+            ? before.at(own.name)
+            : torch::tensor(to_floats(weights.tensors.at(own.name))).reshape(own.tensor.sizes());
+    EXPECT_TRUE(torch::equal(own.tensor, expected)) << own.name;
   }
 }
 

@@ -50,14 +50,13 @@ TEST_P(EveryMechanism, ItsFileAloneIsEnoughToEvaluateIt) {
   EXPECT_TRUE(torch::equal(other.forward(images), logits));
 }
 
-INSTANTIATE_TEST_SUITE_P(Trained, EveryMechanism,
-                         testing::Values(Training{"soft", "sampler=random"},
-                                         Training{"softmax", "value_path=on"},
-                                         Training{"linformer", "value_path=on"},
-                                         Training{"performer", "redraw_steps=2"},
-                                         Training{"nystromformer", "landmarks=4"},
-                                         Training{"reformer", "bucket_size=8"}),
-                         [](const auto& info) { return std::string(info.param.attention); });
+INSTANTIATE_TEST_SUITE_P(
+    Trained, EveryMechanism,
+    testing::Values(Training{"soft", "sampler=random"}, Training{"softmax", "value_path=on"},
+                    Training{"linformer", "value_path=on"}, Training{"performer", "redraw_steps=2"},
+                    Training{"nystromformer", "landmarks=4"}, Training{"reformer", "bucket_size=8"},
+                    Training{"none", "value_path=on"}),
+    [](const auto& info) { return std::string(info.param.attention); });
 
 // Drawn every second step; what is evaluated and stored is the newest draw, not an average of them.
 class PerformerTraining : public test::TrainerTest {};

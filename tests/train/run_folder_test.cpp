@@ -119,8 +119,7 @@ TEST_F(RunFolder, RefusesClassesAndPicturesThatChangedSinceTheStart) {
   for (const char* name : {"cat", "dog"}) {
     fs::create_directories(data + "/" + name);
     for (int i = 0; i < 20; ++i) {
-      fs::copy(SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png",
-               fmt::format("{}/{}/{:02}.png", data, name, i));
+      fs::copy(test::photo("cat_chelsea.png"), fmt::format("{}/{}/{:02}.png", data, name, i));
     }
   }
   TrainRequest request = little_run(folder);

@@ -59,5 +59,18 @@ TEST_F(StateFolderTest, SkipsAStateWithTensorsOfAnotherType) {
   EXPECT_EQ(folder_.load()->position.step, 1);
 }
 
+TEST_F(StateFolderTest, SkipsAForgedStateWhoseNumbersCannotBe) {
+  folder_.save(state_at(1));
+  const Weights good = read_weights(folder_.newest());
+  const std::string whole = good.metadata.at("position");
+  for (const char* wrong : {"-1", "1.5", "1e300", "18446744073709551615", "null", "true"}) {
+    std::string position = whole;
+    position.replace(position.find("\"step\":1"), 8, std::string("\"step\":") + wrong);
+    write_safetensors(temporary_.path("step-000000009-00000.safetensors"),
+                      {{"x", good.tensors.at("x")}}, state_metadata(position, good.tensors));
+    EXPECT_EQ(folder_.load()->position.step, 1) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace soft

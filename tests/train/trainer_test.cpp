@@ -167,7 +167,7 @@ TEST_F(TrainerTest, LogsTheAccuraciesOfTheWeightsAndOfTheirAverage) {
   const Json json = to_json(row);
   EXPECT_EQ(json["top1_weights"], row.top1_weights);
   EXPECT_THAT(test::read_file(folder_.path("both/log.csv")),
-              testing::HasSubstr("seconds,top1_weights,top1_ema\n"));
+              testing::HasSubstr("seconds,top1_weights,top1_ema,share,kernel_median,rank\n"));
   // Without an average the weights are what is evaluated: the same weights, step for step.
   request.out = folder_.path("alone");
   request.settings.emplace_back("ema=off");

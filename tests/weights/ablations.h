@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "describe/description.h"
 #include "spec/model_spec.h"
 #include "weights/weights.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "spec/cost.h"
+#include "describe/cost.h"
 #include "support/support.h"
 #include "weights/ablations.h"
 #include "weights/weights.h"
@@ -18,7 +18,7 @@ namespace {
 // One file of every kind: frames and mechanisms show in different tensors.
 std::vector<ModelSpec> kinds() {
   std::vector<ModelSpec> specs;
-  for (const char* row : {"soft-pico", "deit-small", "vit-small-384x12"}) {
+  for (const char* row : {"soft-pico", "vit-small-pre", "vit-small-384x12"}) {
     for (const char* setting :
          {"attention=soft", "attention=soft-dense", "attention=softmax", "attention=linformer",
           "attention=performer", "attention=nystromformer", "attention=reformer", "sampler=avg",
@@ -198,7 +198,7 @@ TEST(ShapeMutations, AnySettingInACardIsUnderstoodOrRefused) {
 
 // No head of 385 channels fits into 384: once a division by zero.
 TEST(ShapeMutations, RandomFeaturesWiderThanTheirStageAreNamed) {
-  ModelSpec spec = find_model("deit-small");
+  ModelSpec spec = find_model("vit-small-pre");
   apply_setting(spec, "attention=performer");
   Weights weights = test::hollow_weights(spec);
   weights.tensors.at("block1.0.attn.attn.omega").shape = {64, 385};

@@ -19,11 +19,11 @@ struct SoftCase {
   std::vector<T> token_mask;     // [n], or empty
   std::vector<T> landmark_mask;  // [m], or empty
   T scale = 1;
-  bool norm = false;
+  SoftForm form = SoftForm::kPlain;
 
+  bool real_token(int64_t i) const { return token_mask.empty() || token_mask[i] != 0; }
   bool real(int64_t i, int64_t j) const {
-    return (token_mask.empty() || token_mask[i] != 0) &&
-           (landmark_mask.empty() || landmark_mask[j] != 0);
+    return real_token(i) && (landmark_mask.empty() || landmark_mask[j] != 0);
   }
 };
 
@@ -45,11 +45,17 @@ std::vector<T> landmark_kernel(const SoftCase<T>& c) {
   return a;
 }
 
-// e = D^-½ with `norm`, otherwise ones: N = e∘X∘eᵀ in both cases.
+// e, ones in the forms that have none: N = e∘X∘eᵀ in all cases.
 template <class T>
 std::vector<T> degree_factor(const SoftCase<T>& c, const std::vector<T>& a) {
-  std::vector<T> e(c.m, T(1));
-  for (int64_t i = 0; c.norm && i < c.m; ++i) {
+  T all = 1;
+  if (c.form == SoftForm::kMean) {
+    T real = 0;
+    for (int64_t i = 0; i < c.n; ++i) real += c.real_token(i) ? 1 : 0;
+    all = 1 / std::sqrt(std::max(real, T(1)));
+  }
+  std::vector<T> e(c.m, all);
+  for (int64_t i = 0; c.form == SoftForm::kCore && i < c.m; ++i) {
     T degree = 0;
     for (int64_t j = 0; j < c.m; ++j) degree += a[i * c.m + j];
     e[i] = 1 / std::sqrt(degree);
@@ -91,12 +97,46 @@ std::vector<T> scatter(const SoftCase<T>& c, const std::vector<T>& k, const std:
   return y;
 }
 
+// Form kRows: what each row of K·M is divided by, and what that comes from.
+template <class T>
+struct RowSumsOf {
+  std::vector<T> s, u;     // [m] Kᵀ1 and N·s
+  std::vector<T> r, c, g;  // [n] K·u, K·1 and the guarded sum
+  T square = 0;            // |u|²
+};
+
+template <class T>
+RowSumsOf<T> row_sums(const SoftCase<T>& c, const std::vector<T>& k, const std::vector<T>& core) {
+  const T delta = T(kCancelled), tau = T(kVanished);
+  RowSumsOf<T> sums{std::vector<T>(c.m), std::vector<T>(c.m), std::vector<T>(c.n),
+                    std::vector<T>(c.n), std::vector<T>(c.n)};
+  for (int64_t i = 0; i < c.n * c.m; ++i) sums.s[i % c.m] += k[i];
+  for (int64_t i = 0; i < c.m * c.m; ++i) sums.u[i / c.m] += core[i] * sums.s[i % c.m];
+  for (const T value : sums.u) sums.square += value * value;
+  for (int64_t i = 0; i < c.n * c.m; ++i) {
+    sums.r[i / c.m] += k[i] * sums.u[i % c.m];
+    sums.c[i / c.m] += k[i];
+  }
+  for (int64_t i = 0; i < c.n; ++i) {
+    const T guard = delta * sums.c[i];
+    sums.g[i] = std::sqrt(sums.r[i] * sums.r[i] + guard * guard * sums.square + tau * tau);
+  }
+  return sums;
+}
+
+template <class T>
+std::vector<T> divided(const SoftCase<T>& c, std::vector<T> y, const std::vector<T>& by) {
+  for (int64_t i = 0; i < c.n * c.d; ++i) y[i] /= by[i / c.d];
+  return y;
+}
+
 // Y [n, d], given the inverse X [m, m] of the landmark kernel.
 template <class T>
 std::vector<T> soft_attention(const SoftCase<T>& c, const std::vector<T>& x) {
   const std::vector<T> k = cross_kernel(c);
   const std::vector<T> core = core_of(c, landmark_kernel(c), x);
-  return scatter(c, k, mix(c, core, gather(c, k, c.v)));
+  const std::vector<T> y = scatter(c, k, mix(c, core, gather(c, k, c.v)));
+  return c.form == SoftForm::kRows ? divided(c, y, row_sums(c, k, core).g) : y;
 }
 
 template <class T>
@@ -115,7 +155,7 @@ void pull(const SoftCase<T>& c, T weight, const T* from, T scale, const T* to, T
   }
 }
 
-// dA [m, m] from dN, through the one-shot inverse and, with `norm`, through D.
+// dA [m, m] from dN, through the one-shot inverse and, in form kCore, through D.
 template <class T>
 std::vector<T> kernel_gradient(const SoftCase<T>& c, const std::vector<T>& a,
                                const std::vector<T>& x, const std::vector<T>& grad_core) {
@@ -131,25 +171,60 @@ std::vector<T> kernel_gradient(const SoftCase<T>& c, const std::vector<T>& a,
   }
   gemm<T>({m, m, m, -1}, {x.data(), m, true}, {grad_x.data(), m}, half.data(), m);
   gemm<T>({m, m, m}, {half.data(), m}, {x.data(), m, true}, grad_a.data(), m);
-  for (int64_t i = 0; c.norm && i < m; ++i) {
+  for (int64_t i = 0; c.form == SoftForm::kCore && i < m; ++i) {
     const T grad_degree = -grad_e[i] * e[i] * e[i] * e[i] / 2;
     for (int64_t j = 0; j < m; ++j) grad_a[i * m + j] += grad_degree;
   }
   return grad_a;
 }
 
+// Form kRows: adds to dK [n, m] and dN [m, m] what goes through the sums; z = K·M [n, d].
+template <class T>
+void add_sums_gradient(const SoftCase<T>& c, const std::vector<T>& k, const std::vector<T>& core,
+                       const RowSumsOf<T>& sums, const std::vector<T>& z,
+                       const std::vector<T>& grad_y, std::vector<T>& grad_k,
+                       std::vector<T>& grad_core) {
+  const T delta = T(kCancelled) * T(kCancelled);
+  std::vector<T> grad_r(c.n), grad_c(c.n), grad_u(c.m), grad_s(c.m);
+  T grad_square = 0;
+  for (int64_t i = 0; i < c.n; ++i) {
+    T grad_g = 0;
+    for (int64_t t = 0; t < c.d; ++t) grad_g -= grad_y[i * c.d + t] * z[i * c.d + t];
+    grad_g /= sums.g[i] * sums.g[i];
+    grad_r[i] = grad_g * sums.r[i] / sums.g[i];
+    grad_c[i] = grad_g * delta * sums.c[i] * sums.square / sums.g[i];
+    grad_square += grad_g * delta * sums.c[i] * sums.c[i] / (2 * sums.g[i]);
+  }
+  for (int64_t j = 0; j < c.m; ++j) grad_u[j] = 2 * grad_square * sums.u[j];
+  for (int64_t i = 0; i < c.n * c.m; ++i) grad_u[i % c.m] += k[i] * grad_r[i / c.m];
+  for (int64_t i = 0; i < c.m * c.m; ++i) {
+    grad_core[i] += grad_u[i / c.m] * sums.s[i % c.m];
+    grad_s[i % c.m] += core[i] * grad_u[i / c.m];
+  }
+  for (int64_t i = 0; i < c.n * c.m; ++i) {
+    grad_k[i] += grad_r[i / c.m] * sums.u[i % c.m] + grad_c[i / c.m];
+    grad_k[i] += c.real_token(i / c.m) ? grad_s[i % c.m] : 0;
+  }
+}
+
 template <class T>
 SoftGradients<T> soft_attention_backward(const SoftCase<T>& c, const std::vector<T>& x,
-                                         const std::vector<T>& grad_y) {
+                                         const std::vector<T>& incoming) {
   const int64_t n = c.n, m = c.m, d = c.d;
   const std::vector<T> k = cross_kernel(c), a = landmark_kernel(c), core = core_of(c, a, x);
   const std::vector<T> s = gather(c, k, c.v), mixed = mix(c, core, s);
+  const bool by_rows = c.form == SoftForm::kRows;
+  const RowSumsOf<T> sums = by_rows ? row_sums(c, k, core) : RowSumsOf<T>{};
+  const std::vector<T> grad_y = by_rows ? divided(c, incoming, sums.g) : incoming;
   const std::vector<T> t = gather(c, k, grad_y), u = mix(c, core, t);
   SoftGradients<T> grad{std::vector<T>(n * d), scatter(c, k, u), std::vector<T>(m * d)};
   std::vector<T> grad_k(n * m), grad_core(m * m);
   gemm<T>({n, m, d}, {grad_y.data(), d}, {mixed.data(), d, true}, grad_k.data(), m);
   gemm<T>({n, m, d, 1, 1}, {c.v.data(), d}, {u.data(), d, true}, grad_k.data(), m);
   gemm<T>({m, m, d}, {t.data(), d}, {s.data(), d, true}, grad_core.data(), m);
+  if (by_rows) {
+    add_sums_gradient(c, k, core, sums, scatter(c, k, mixed), incoming, grad_k, grad_core);
+  }
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < m; ++j) {
       const T value = k[i * m + j];

@@ -1,0 +1,47 @@
+# Debian packages, made by scripts/package: one for each part of cmake/install.cmake. What they depend on, each
+# for the Debian it was built on, dpkg-shlibdeps finds out.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME soft)
+set(CPACK_PACKAGE_CONTACT "soft <root@localhost>" CACHE STRING "Maintainer of the packages")
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR} /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_COMPONENTS_ALL program dev)
+set(same "soft (= ${PROJECT_VERSION})")
+
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME soft)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS soft-torch)
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "The program `soft`, its library, its server with the explorer page, and a trained model.")
+
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME libsoft-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${same}")
+set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers, CMake package and pkg-config file for programs that use SOFT's models.")
+
+if(SOFT_TORCH)
+  list(APPEND CPACK_COMPONENTS_ALL torch)
+  set(CPACK_DEBIAN_TORCH_PACKAGE_NAME soft-torch)
+  set(CPACK_DEBIAN_TORCH_PACKAGE_SECTION science)
+  # The OpenMP build of OpenBLAS, which is linked by its place and by a name that others provide, too.
+  set(CPACK_DEBIAN_TORCH_PACKAGE_DEPENDS "${same}, libopenblas0-openmp")
+  set(CPACK_COMPONENT_TORCH_DESCRIPTION "Training, the LibTorch engine and operations for PyTorch.")
+endif()
+
+if(TARGET soft_python)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+  math(EXPR next ${Python3_VERSION_MINOR}+1)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-soft)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "${same}, python3-numpy, python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next})")
+  set(CPACK_COMPONENT_PYTHON_DESCRIPTION "The Python module `soft`.")
+endif()
+
+include(CPack)

@@ -1,0 +1,135 @@
+#include "engine/calibrate.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace soft {
+namespace {
+
+constexpr double kOutermost = 1e-5;  // of all values, on each side
+constexpr int kSearchSteps = 24;     // of the least error's range, on each side
+
+float bin_width(const LayerInput& input) {
+  return (input.seen.highest - input.seen.lowest) / LayerInput::kBins;
+}
+
+// The range without the outermost part on each side.
+Range percentile(const LayerInput& input) {
+  int64_t total = 0;
+  for (const int64_t count : input.counts) total += count;
+  const auto most = static_cast<int64_t>(kOutermost * static_cast<double>(total));
+  int first = 0, last = LayerInput::kBins - 1;
+  for (int64_t cut = input.counts[first]; first < last && cut <= most;)
+    cut += input.counts[++first];
+  for (int64_t cut = input.counts[last]; last > first && cut <= most;) cut += input.counts[--last];
+  const float width = bin_width(input), lowest = input.seen.lowest;
+  return {std::min(0.0f, lowest + static_cast<float>(first) * width),
+          std::max(0.0f, lowest + static_cast<float>(last + 1) * width)};
+}
+
+// Squared error of rounding inside the range and of clipping outside, summed over all values.
+double squared_error(const LayerInput& input, const Range& range) {
+  const double step = (static_cast<double>(range.highest) - range.lowest) / 255;
+  const double width = bin_width(input);
+  double error = 0;
+  for (int i = 0; i < LayerInput::kBins; ++i) {
+    const double value = input.seen.lowest + (i + 0.5) * width;
+    const double outside = std::max({range.lowest - value, value - range.highest, 0.0});
+    const double each = outside > 0 ? outside * outside : step * step / 12;
+    error += each * static_cast<double>(input.counts[i]);
+  }
+  return error;
+}
+
+Range least_error(const LayerInput& input) {
+  Range best = input.seen;
+  double least = squared_error(input, best);
+  const auto shrunk = [](float end, int step) {
+    return end * static_cast<float>(kSearchSteps - step) / kSearchSteps;
+  };
+  for (int low = 0; low < kSearchSteps; ++low) {
+    for (int high = 0; high < kSearchSteps; ++high) {
+      const Range range{shrunk(input.seen.lowest, low), shrunk(input.seen.highest, high)};
+      const double error = squared_error(input, range);
+      if (error < least) least = error, best = range;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string_view name_of(RangeRule rule) {
+  constexpr std::string_view kNames[] = {"min-max", "percentile", "mse"};
+  return kNames[static_cast<size_t>(rule)];
+}
+
+Range LayerInput::range(RangeRule rule) const {
+  if (!(seen.highest > seen.lowest)) return {0, 1};  // nothing but zeros
+  switch (rule) {
+    case RangeRule::kMinMax:
+      break;
+    case RangeRule::kPercentile:
+      return percentile(*this);
+    case RangeRule::kMse:
+      return least_error(*this);
+  }
+  return seen;
+}
+
+Calibration::Entry& Calibration::entry_of(const std::vector<std::string>& layers) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_ptr<Entry>& entry = entries_[layers.front()];
+  if (!entry) {
+    entry = std::make_unique<Entry>();
+    entry->input.layers = layers;
+    entry->order = static_cast<int64_t>(entries_.size());
+  }
+  return *entry;
+}
+
+void Calibration::widen(Entry& entry, const float* values, int64_t count) {
+  const auto [least, most] = std::minmax_element(values, values + count);
+  const std::lock_guard<std::mutex> lock(entry.mutex);
+  Range& seen = entry.input.seen;
+  seen = {std::min(seen.lowest, *least), std::max(seen.highest, *most)};
+}
+
+void Calibration::count(Entry& entry, const float* values, int64_t rows, int64_t channels) {
+  LayerInput& input = entry.input;
+  const float lowest = input.seen.lowest, width = bin_width(input);
+  std::array<int64_t, LayerInput::kBins> counts{};
+  std::vector<double> sums(channels);
+  for (int64_t i = 0; i < rows * channels; ++i) {
+    const float bin = width > 0 ? (values[i] - lowest) / width : 0.0f;
+    ++counts[std::clamp(static_cast<int>(bin), 0, LayerInput::kBins - 1)];
+    sums[i % channels] += values[i];
+  }
+  const std::lock_guard<std::mutex> lock(entry.mutex);
+  for (int i = 0; i < LayerInput::kBins; ++i) input.counts[i] += counts[i];
+  input.sums.resize(channels);
+  for (int64_t c = 0; c < channels; ++c) input.sums[c] += sums[c];
+  input.rows += rows;
+}
+
+InputWatch Calibration::watch() {
+  return [this](const std::vector<std::string>& layers, const float* values, int64_t rows,
+                int64_t channels) {
+    Entry& entry = entry_of(layers);
+    counting_ ? count(entry, values, rows, channels) : widen(entry, values, rows * channels);
+  };
+}
+
+void Calibration::begin_counting() { counting_ = true; }
+
+std::vector<LayerInput> Calibration::inputs() const {
+  std::vector<const Entry*> sorted;
+  for (const auto& [name, entry] : entries_) sorted.push_back(entry.get());
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Entry* a, const Entry* b) { return a->order < b->order; });
+  std::vector<LayerInput> inputs;
+  for (const Entry* entry : sorted) inputs.push_back(entry->input);
+  return inputs;
+}
+
+}  // namespace soft

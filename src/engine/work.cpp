@@ -1,0 +1,46 @@
+#include "engine/work.h"
+
+#include "engine/network.h"
+
+namespace soft {
+namespace {
+
+double operations(const DenseShape& shape, int64_t pixels) {
+  return 2.0 * static_cast<double>(pixels * shape.out * shape.in * shape.kernel * shape.kernel);
+}
+
+}  // namespace
+
+PhaseWork dense_work(const Packed& model, Grid image) {
+  PhaseWork work{};
+  const Network& network = *model.network();
+  const auto last = network.stages.size() - 1;
+  for (size_t s = 0; s <= last; ++s) {
+    const PackedStage& stage = network.stages[s];
+    const auto at = [&](Phase phase) -> double& { return work[s][static_cast<size_t>(phase)]; };
+    const auto index = static_cast<int>(s);
+    Grid map = s == 0 ? image : stage_grid(network.spec, index - 1, image);
+    for (const Dense& conv : stage.embed) {
+      map = conv.shape.output(map);
+      at(Phase::kEmbed) += operations(conv.shape, map.size());
+    }
+    const int64_t tokens = stage_grid(network.spec, index, image).size() + stage.prefix;
+    at(Phase::kEnter) = operations(stage.layers.front().project.shape, tokens);
+    for (size_t i = 0; i < stage.layers.size(); ++i) {
+      const PackedLayer& layer = stage.layers[i];
+      const bool final_layer = s == last && i + 1 == stage.layers.size();
+      // The class token alone is served at the very end.
+      const int64_t rows = final_layer && stage.prefix > 0 ? stage.prefix : tokens;
+      for (const Dense* dense : {&layer.merge, &layer.up, &layer.down}) {
+        at(Phase::kLeave) += operations(dense->shape, rows);
+      }
+      if (i + 1 < stage.layers.size()) {
+        at(Phase::kLeave) += operations(stage.layers[i + 1].project.shape, tokens);
+      }
+    }
+    if (s == last) at(Phase::kHead) = operations(network.head.shape, 1);
+  }
+  return work;
+}
+
+}  // namespace soft

@@ -1,0 +1,83 @@
+// An ONNX graph under construction. Only graph.cpp knows ONNX's own types; everything else speaks
+// of values and nodes.
+//
+//   OnnxGraph graph;
+//   const auto x = graph.input("pictures", {kAnyBatch, 3, 224, 224});
+//   graph.output("logits", graph.linear(x, weight, bias), {kAnyBatch, 1000});
+//   graph.write("model.onnx", metadata);
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace soft {
+
+constexpr int64_t kAnyBatch = -1;  // the one dimension that a graph leaves open
+constexpr int kOnnxOpset = 17;
+
+class OnnxGraph {
+ public:
+  using Value = std::string;  // what a node's output is called
+  using Shape = std::vector<int64_t>;
+  using Setting = std::variant<int64_t, float, Shape, std::string>;
+  using Settings = std::vector<std::pair<const char*, Setting>>;
+
+  OnnxGraph();
+  ~OnnxGraph();
+  OnnxGraph(const OnnxGraph&) = delete;
+  OnnxGraph& operator=(const OnnxGraph&) = delete;
+
+  Value input(const std::string& name, const Shape& shape);
+  void output(const std::string& name, const Value& value, const Shape& shape);
+
+  // Stored numbers. A name may be given once; scalars and shapes are stored once each.
+  Value tensor(const std::string& name, const std::vector<float>& values, const Shape& shape);
+  Value scalar(float value);
+  std::string fresh(const std::string& word);  // a name that no other value has
+  Value integers(const Shape& values);
+  Value identity(int64_t side);  // [side, side]
+
+  // Any operation with one output.
+  Value node(const char* operation, const std::vector<Value>& inputs,
+             const Settings& settings = {});
+
+  // ---- What the models are made of
+  Value add(const Value& a, const Value& b) { return node("Add", {a, b}); }
+  Value subtract(const Value& a, const Value& b) { return node("Sub", {a, b}); }
+  Value times(const Value& a, const Value& b) { return node("Mul", {a, b}); }
+  Value divided(const Value& a, const Value& b) { return node("Div", {a, b}); }
+  Value product(const Value& a, const Value& b) { return node("MatMul", {a, b}); }
+  Value transposed(const Value& x, const Shape& axes);
+  Value reshaped(const Value& x, const Shape& shape);  // 0 keeps a dimension, -1 is what is left
+  Value sliced(const Value& x, int64_t axis, int64_t begin, int64_t end);
+  Value joined(const std::vector<Value>& parts, int64_t axis);
+  Value summed(const Value& x, int64_t axis);   // keeps the axis
+  Value largest(const Value& x, int64_t axis);  // likewise
+  Value softmax(const Value& x);                // over the last axis
+  Value layer_norm(const Value& x, const Value& gamma, const Value& beta, float epsilon);
+  Value linear(const Value& x, const Value& weight, const Value& bias);  // weight [in, out]
+  Value erf_gelu(const Value& x);
+  Value tanh_gelu(const Value& x);
+
+  // Writes the model with its metadata, and says how many bytes; the file appears whole or not at
+  // all.
+  int64_t write(const std::string& path, const std::map<std::string, std::string>& metadata) const;
+  // ONNX's own checker, shape inference included; throws what it objects to.
+  void check() const;
+  int64_t nodes() const;
+
+ private:
+  struct Model;
+  std::unique_ptr<Model> model_;
+  std::map<float, Value> scalars_;
+  std::map<Shape, Value> shapes_;
+  std::map<int64_t, Value> identities_;
+  int64_t nodes_ = 0;
+};
+
+}  // namespace soft

@@ -1,0 +1,90 @@
+#include "kernels/quantize.h"
+
+#include <algorithm>
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/quantize.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.
+#include "hwy/highway.h"
+#include "kernels/gelu-inl.h"
+#include "kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace soft {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Clamped as floats, since a conversion to integers has no answer for what is too large.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void store_bytes(D d, V x, ByteScale scale, float inverse, uint8_t* bytes) {
+  const hn::Rebind<uint8_t, D> bytes_tag;
+  const V zero = hn::Set(d, static_cast<float>(scale.zero));
+  const V shifted = hn::MulAdd(x, hn::Set(d, inverse), zero);
+  const V clamped = hn::Min(hn::Max(shifted, hn::Zero(d)), hn::Set(d, 255.0f));
+  hn::StoreU(hn::DemoteTo(bytes_tag, hn::NearestInt(clamped)), bytes_tag, bytes);
+}
+
+template <class Value>
+HWY_INLINE void each_byte(ByteScale scale, int64_t rows, int64_t cols, const ConstRows& x,
+                          uint8_t* bytes, int64_t stride, const Value& value) {
+  const float inverse = 1 / scale.scale;
+  for (int64_t i = 0; i < rows; ++i) {
+    const float* in = x.row(i);
+    uint8_t* out = bytes + i * stride;
+    for_each_column(cols, [&](auto d, int64_t j) HWY_ATTR {
+      store_bytes(d, value(d, in, j), scale, inverse, out + j);
+    });
+  }
+}
+
+void plain_bytes(ByteScale scale, int64_t rows, int64_t cols, const ConstRows& x, uint8_t* bytes,
+                 int64_t stride) {
+  each_byte(scale, rows, cols, x, bytes, stride,
+            [](auto d, const float* in, int64_t j) HWY_ATTR { return hn::LoadU(d, in + j); });
+}
+
+template <class Form>
+void gelu_form_bytes(ByteScale scale, const Gelu& shape, const ConstRows& x, uint8_t* bytes,
+                     int64_t stride) {
+  each_byte(scale, shape.rows, shape.cols, x, bytes, stride,
+            [&](auto d, const float* in, int64_t j)
+                HWY_ATTR { return value_of<Form>(d, biased(d, in, shape.bias, j)); });
+}
+
+void gelu_bytes(ByteScale scale, const Gelu& shape, const ConstRows& x, uint8_t* bytes,
+                int64_t stride) {
+  shape.form == GeluForm::kErf ? gelu_form_bytes<ErfForm>(scale, shape, x, bytes, stride)
+                               : gelu_form_bytes<TanhForm>(scale, shape, x, bytes, stride);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace soft
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace soft {
+
+ByteScale byte_scale(float lowest, float highest) {
+  const float scale = (highest - lowest) / 255;
+  const float zero = std::nearbyint(-lowest / scale);
+  return {scale, static_cast<int32_t>(std::min(std::max(zero, 0.0f), 255.0f))};
+}
+
+HWY_EXPORT(plain_bytes);
+HWY_EXPORT(gelu_bytes);
+
+void quantize(ByteScale scale, int64_t rows, int64_t cols, ConstRows x, uint8_t* bytes,
+              int64_t stride) {
+  HWY_DYNAMIC_DISPATCH(plain_bytes)(scale, rows, cols, x, bytes, stride);
+}
+
+void quantize_gelu(ByteScale scale, const Gelu& shape, ConstRows x, uint8_t* bytes,
+                   int64_t stride) {
+  HWY_DYNAMIC_DISPATCH(gelu_bytes)(scale, shape, x, bytes, stride);
+}
+
+}  // namespace soft
+#endif

@@ -1,0 +1,30 @@
+// Floats as bytes: value = scale·(byte - zero). Rounds to nearest; what lies outside becomes 0 or
+// 255.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/gelu.h"
+#include "kernels/rows.h"
+
+namespace soft {
+
+struct ByteScale {
+  float scale = 1;
+  int32_t zero = 0;  // the byte that stands for 0
+
+  float lowest() const { return scale * static_cast<float>(-zero); }
+  float highest() const { return scale * static_cast<float>(255 - zero); }
+};
+
+// The bytes 0 to 255 over [lowest, highest], which holds 0: that is a byte itself.
+ByteScale byte_scale(float lowest, float highest);
+
+// x [rows, cols] -> bytes [rows, cols], rows of bytes `stride` apart.
+void quantize(ByteScale scale, int64_t rows, int64_t cols, ConstRows x, uint8_t* bytes,
+              int64_t stride);
+
+// The same of gelu(x + bias).
+void quantize_gelu(ByteScale scale, const Gelu& shape, ConstRows x, uint8_t* bytes, int64_t stride);
+
+}  // namespace soft

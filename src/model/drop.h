@@ -1,0 +1,35 @@
+// What training drops from a residual branch. Each sample's share is drawn from a generator of its
+// own, keyed by the sample's place in the epoch: neither the batch it is in nor the number of
+// processes that share the epoch changes what is dropped.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace soft {
+
+// Samples of the batch under way, in its order.
+struct SampleKeys {
+  uint64_t seed = 0;
+  int64_t epoch = 0;
+  std::vector<int64_t> positions;  // in the epoch
+};
+
+// While one lives, what this thread drops is keyed by its samples; draws are counted in the order
+// in which the layers run. Without one LibTorch's default generator decides.
+class SampleScope {
+ public:
+  explicit SampleScope(SampleKeys keys);
+  ~SampleScope();
+  SampleScope(const SampleScope&) = delete;
+  SampleScope& operator=(const SampleScope&) = delete;
+};
+
+// Keeps each element, or each sample as a whole, of [B, n, C] with probability 1 - rate, scaled so
+// that its expectation stays.
+torch::Tensor drop_elements(const torch::Tensor& branch, double rate);
+torch::Tensor drop_samples(const torch::Tensor& branch, double rate);
+
+}  // namespace soft

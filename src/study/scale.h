@@ -1,0 +1,41 @@
+// What a training step costs on many machines, from a few measured numbers. A ring of N machines
+// sends each number 2 (N - 1) / N times, in 2 (N - 1) turns:
+//   exchange = 2 (N - 1) / N · bytes / bandwidth + 2 (N - 1) · latency · buckets
+//   step     = compute + exchange - hidden,   hidden = min(backward, exchange of all but one
+//   bucket)
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace soft {
+
+struct Interconnect {
+  double bandwidth = 0;  // bytes per second that one machine sends
+  double latency = 0;    // seconds of one turn
+};
+
+// From measured sums: two ranks that need so many seconds for so many bytes each. A straight line,
+// by least squares of the relative errors.
+Interconnect network_of(const std::vector<int64_t>& bytes, const std::vector<double>& seconds,
+                        int ranks);
+
+struct ScaleCase {
+  double gradient_bytes = 0;
+  double images_per_second = 0;  // of one machine
+  int64_t batch = 1024;          // of all machines
+  int nodes = 1;
+  double bucket_bytes = 25 << 20;
+};
+
+struct ScaleCost {
+  double compute = 0, exchange = 0, step = 0;  // seconds
+  double efficiency = 0;                       // of that many machines' speed
+
+  double days(double images, int epochs, int64_t batch) const;
+};
+
+double ring_seconds(const Interconnect& network, double bytes, int nodes, double turns_of = 1);
+ScaleCost cost_of_step(const ScaleCase& scale, const Interconnect& network);
+
+}  // namespace soft

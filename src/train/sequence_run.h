@@ -1,0 +1,36 @@
+// A run on a task of sequences, before its first step: what recipe.json holds, and the data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/sequence.h"
+#include "train/one_cycle.h"
+#include "wing/sequence.h"
+
+namespace soft {
+
+struct SequenceRun {
+  std::string task, data;
+  SequenceSpec spec;
+  OneCycle cycle;
+  int64_t batch = 32, eval_every = 50, cut = 2000;
+  uint64_t seed = 1;
+  int64_t limit_train = 0, limit_dev = 0, limit_test = 0;
+  bool black_is_padding = false;
+};
+
+struct SequenceSets {
+  SequenceSet train, dev, test;
+};
+
+SequenceRun make_run(const SequenceTrainRequest& request);
+SequenceRun read_sequence_run(const std::string& file);
+Json to_json(const SequenceRun& run);
+
+// "steps 1000 instead of 5000", …: what differs from the protocol of the task.
+std::vector<std::string> deviations_of(const SequenceRun& run);
+
+SequenceSets open_sets(SequenceRun& run);  // own data bring their own number of classes
+
+}  // namespace soft
