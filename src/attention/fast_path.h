@@ -21,7 +21,7 @@ class FastPathScope {
 };
 
 // Which kernels ran how often since the start: a silent fall-back shows here.
-enum class FastPath { kSoft, kValuePath, kGelu, kLinear, kConvolution, kInverse };
+enum class FastPath { kSoft, kValuePath, kGelu, kLinear, kConvolution, kInverse, kSoftmax };
 void count_fast_path(FastPath path);
 int64_t fast_path_calls(FastPath path);
 

@@ -16,7 +16,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // What forward and backward both read, all float32 on the CPU.
-struct Inputs {
+struct SoftTensors {
   Tensor q, v, landmarks;            // [B, h, n, d] twice, [B, h, m, d] dense
   Tensor token_mask, landmark_mask;  // [B, n] and [B, m] dense, or undefined
 
@@ -72,8 +72,8 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& q, const Tensor& v,
                         const Tensor& landmarks, const Request& request) {
-    const Inputs in{with_dense_rows(q), with_dense_rows(v), landmarks.contiguous(),
-                    request.token_mask, request.landmark_mask};
+    const SoftTensors in{with_dense_rows(q), with_dense_rows(v), landmarks.contiguous(),
+                         request.token_mask, request.landmark_mask};
     const int64_t m = in.landmark_count();
     const Tensor inverse = torch::empty({in.batch(), in.heads(), m, m}, q.options());
     const Tensor gathered = torch::empty({in.batch(), in.heads(), m, q.size(3)}, q.options());
@@ -109,7 +109,7 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
-    const Inputs in{saved[0], saved[1], saved[2], saved[3], saved[4]};
+    const SoftTensors in{saved[0], saved[1], saved[2], saved[3], saved[4]};
     const Tensor &inverse = saved[5], &gathered = saved[6], &sums = saved[7], &y = saved[8];
     const Tensor grad_y = with_dense_rows(gradients[0]);
     const Tensor grad_q = empty_like_heads(in.q), grad_v = empty_like_heads(in.q);

@@ -15,10 +15,8 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-std::atomic<int64_t> calls{0};
-
 // What forward and backward both read.
-struct Inputs {
+struct SoftmaxTensors {
   Tensor q, k, v;  // [B, h, n, d] with dense rows
   Tensor mask;     // [B, n] of floats, dense, or undefined
   WeightDropout dropout;
@@ -48,7 +46,8 @@ class SoftmaxMix : public torch::autograd::Function<SoftmaxMix> {
   static Tensor forward(AutogradContext* context, const Tensor& q, const Tensor& k, const Tensor& v,
                         const SoftmaxRequest& request) {
     const auto& [mask, dropout] = request;
-    const Inputs in{with_dense_rows(q), with_dense_rows(k), with_dense_rows(v), mask, dropout};
+    const SoftmaxTensors in{with_dense_rows(q), with_dense_rows(k), with_dense_rows(v), mask,
+                            dropout};
     const Tensor y = empty_like_heads(q);
     const Tensor log_sums = torch::empty({q.size(0), q.size(1), q.size(2)}, q.options());
     for_each_head(in.count(), softmax_scratch(in.tokens(), in.dim()),
@@ -66,7 +65,7 @@ class SoftmaxMix : public torch::autograd::Function<SoftmaxMix> {
     const auto saved = context->get_saved_variables();
     const WeightDropout dropout{context->saved_data["rate"].toDouble(),
                                 static_cast<uint64_t>(context->saved_data["seed"].toInt())};
-    const Inputs in{saved[0], saved[1], saved[2], saved[3], dropout};
+    const SoftmaxTensors in{saved[0], saved[1], saved[2], saved[3], dropout};
     const Tensor &y = saved[4], &log_sums = saved[5];
     const Tensor grad_y = with_dense_rows(gradients[0]);
     const Tensor grad_q = empty_like_heads(in.q), grad_k = empty_like_heads(in.q);
@@ -86,15 +85,13 @@ class SoftmaxMix : public torch::autograd::Function<SoftmaxMix> {
 
 }  // namespace
 
-int64_t fused_softmax_calls() { return calls; }
-
 bool fused_softmax_applies(const Heads& heads) {
   return fast_path_applies(heads.q) && fast_path_applies(heads.k) && fast_path_applies(heads.v) &&
          heads.v.size(3) == heads.q.size(3);
 }
 
 Tensor fused_softmax(const Heads& heads, const Tensor& mask, const WeightDropout& dropout) {
-  ++calls;
+  count_fast_path(FastPath::kSoftmax);
   return SoftmaxMix::apply(heads.q, heads.k, heads.v, SoftmaxRequest{as_floats(mask), dropout});
 }
 

@@ -13,7 +13,6 @@ struct WeightDropout {
 };
 
 bool fused_softmax_applies(const Heads& heads);
-int64_t fused_softmax_calls();  // since the start
 
 // softmax(q k' / sqrt d) v [B, h, n, d]; mask [B, n] or undefined. Saves q, k, v, Y and a number
 // per row for its gradient: O(n·d).

@@ -60,7 +60,7 @@ Tensor newton(const Tensor& a, const InverseRule& options) {
 }
 
 // a [N, m, m]
-Tensor pseudo_inverse(const Tensor& a) {
+Tensor spectral_inverse(const Tensor& a) {
   const auto [values, vectors] = torch::linalg_eigh(a.to(torch::kFloat64));
   const Tensor cutoff = kSmallestEigenvalue * values.amax(-1, true).clamp_min(0);
   const Tensor reciprocal = torch::where(values > cutoff, 1 / values, torch::zeros_like(values));
@@ -72,7 +72,7 @@ Tensor pseudo_inverse(const Tensor& a) {
 // matrix where that is not safely positive (or ε is 0) the pseudo-inverse.
 Tensor exact(const Tensor& a, double epsilon) {
   const Tensor wide = a.to(torch::kFloat64);  // [N, m, m]
-  if (epsilon <= 0) return pseudo_inverse(wide).to(a.scalar_type());
+  if (epsilon <= 0) return spectral_inverse(wide).to(a.scalar_type());
   const Tensor p = wide + epsilon * identity_like(wide);
   const auto [factor, failed] = torch::linalg_cholesky_ex(p);
   const Tensor pivots = factor.diagonal(0, -2, -1).square().amin(-1);  // [N]
@@ -82,7 +82,7 @@ Tensor exact(const Tensor& a, double epsilon) {
   if (good.numel() > 0) {
     inv.index_copy_(0, good, torch::cholesky_inverse(factor.index_select(0, good)));
   }
-  if (bad.numel() > 0) inv.index_copy_(0, bad, pseudo_inverse(p.index_select(0, bad)));
+  if (bad.numel() > 0) inv.index_copy_(0, bad, spectral_inverse(p.index_select(0, bad)));
   return inv.to(a.scalar_type());
 }
 

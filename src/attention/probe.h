@@ -33,7 +33,7 @@ struct SeenMixing {
 class Probe {
  public:
   std::function<Silenced(const AttentionSpec&)> silenced;  // asked before each mixing, or empty
-  std::function<void(const SeenMixing&)> see;                  // told after it, or empty
+  std::function<void(const SeenMixing&)> see;              // told after it, or empty
 
   Probe();
   ~Probe();

@@ -22,7 +22,7 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr double kSelfScore = -5e4;             // below every other token, above every masked one
+constexpr double kSelfScore = -5e4;  // below every other token, above every masked one
 constexpr double kMaskedScore = -1e6;
 constexpr int64_t kHashCells = 1 << 20;  // of one head at a time: more tokens have more buckets
 

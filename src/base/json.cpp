@@ -106,4 +106,13 @@ Json parse_json(std::string_view text, const std::string& what, int max_depth) {
   return builder.take();
 }
 
+int64_t count_at(const Json& object, const char* key, int64_t most) {
+  const Json& value = object.at(key);
+  const bool whole = value.is_number_unsigned() || (value.is_number_integer() && value >= 0);
+  if (!whole || value.get<uint64_t>() > static_cast<uint64_t>(most)) {
+    fail("'{}' is no count up to {}: {}", key, most, value.dump());
+  }
+  return value.get<int64_t>();
+}
+
 }  // namespace soft

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/seconds.h"
 #include "cli/bench.h"
 #include "cli/command.h"
 #include "data/loader.h"
@@ -25,10 +26,6 @@ struct BenchDataOptions {
 };
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // One of the sets, and how long each run took.
 struct Course {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/seconds.h"
 
 namespace soft {
 namespace {
@@ -83,7 +84,7 @@ Evaluation evaluate(Loader& loader, const LogitsFunction& logits, const Evaluate
     if (options.progress) options.progress(evaluator.images(), loader.dataset().size());
   }
   Evaluation result = evaluator.finish();
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.seconds = seconds_since(begin);
   return result;
 }
 

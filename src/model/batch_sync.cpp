@@ -5,17 +5,17 @@
 namespace soft {
 namespace {
 
-SumOverProcesses present;
+SumOverProcesses exchange;
 
 }  // namespace
 
-BatchSync::BatchSync(SumOverProcesses sum) { present = std::move(sum); }
-BatchSync::~BatchSync() { present = nullptr; }
+BatchSync::BatchSync(SumOverProcesses sum) { exchange = std::move(sum); }
+BatchSync::~BatchSync() { exchange = nullptr; }
 
-bool batches_are_synced() { return static_cast<bool>(present); }
+bool batches_are_synced() { return static_cast<bool>(exchange); }
 
 void sum_over_processes(const torch::Tensor& sums) {
-  if (present) present(sums);
+  if (exchange) exchange(sums);
 }
 
 }  // namespace soft

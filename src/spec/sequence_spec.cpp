@@ -88,21 +88,21 @@ Json to_json(const SequenceSpec& spec) {
 }
 
 SequenceSpec sequence_spec_from_json(const Json& json, const std::string& what) {
+  constexpr int64_t kMost = 1 << 20;
   try {
     SequenceSpec spec;
     spec.name = json.at("name");
     spec.form = json.at("form");
     spec.frame = spec_from_json(json.at("frame"), what);
-    spec.length = json.at("length");
-    spec.vocabulary = json.at("vocabulary");
-    spec.sides = json.at("sides");
-    spec.hidden = json.at("hidden");
+    spec.length = count_at(json, "length", kMost);
+    spec.vocabulary = count_at(json, "vocabulary", kMost);
+    spec.sides = static_cast<int>(count_at(json, "sides", kMost));
+    spec.hidden = static_cast<int>(count_at(json, "hidden", kMost));
     spec.dropout = json.at("dropout");
     spec.class_token = json.at("class_token");
-    constexpr int64_t kMost = 1 << 20;
-    if (spec.length < 1 || spec.length > kMost || spec.vocabulary < 2 || spec.vocabulary > kMost ||
-        spec.sides < 1 || spec.sides > 2 || spec.hidden < 1 || spec.hidden > kMost ||
-        !(spec.dropout >= 0 && spec.dropout < 1) || spec.frame.stages.size() != 1) {
+    if (spec.length < 1 || spec.vocabulary < 2 || spec.sides < 1 || spec.sides > 2 ||
+        spec.hidden < 1 || !(spec.dropout >= 0 && spec.dropout < 1) ||
+        spec.frame.stages.size() != 1) {
       fail("{}: a number of the sequence model is out of its range", what);
     }
     return spec;

@@ -77,14 +77,14 @@ using Key = std::tuple<size_t, int, std::string, int64_t>;  // task, order, form
 void add_result(std::map<Key, Cell>& cells, const Json& result) {
   const Json& run = result.at("run");
   const std::string form = run.at("model").at("form");
-  const Key key{task_place(run.at("task")), form_place(form), form, run.at("steps")};
+  const Key key{task_place(run.at("task")), form_place(form), form, count_at(run, "steps")};
   Cell& cell = cells[key];
   cell.accuracies.push_back(result.at("test_accuracy"));
   cell.seconds.push_back(result.at("step_seconds"));
   cell.minutes.push_back(result.at("train_seconds").get<double>() / 60);
   cell.peak_mb = std::max(cell.peak_mb, 1e-6 * result.at("peak_bytes").get<double>());
   cell.constant = result.at("best_constant");
-  cell.params = result.at("params");
+  cell.params = count_at(result, "params");
   cell.macs = result.value("macs", Json());
   cell.deviations = run.at("deviations");
 }

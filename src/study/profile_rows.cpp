@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "base/parallel.h"
-#include "engine/work.h"
 #include "describe/cost.h"
+#include "engine/work.h"
 #include "study/model_case.h"
 
 namespace soft {

@@ -9,33 +9,33 @@
 #include <chrono>
 
 #include "attention/torch.h"
+#include "base/seconds.h"
 
 namespace soft {
 namespace {
 
 using torch::Tensor;
-using Steady = std::chrono::steady_clock;
 
 // Gradients are small numbers; float16 ends at 6e-8 below and at 65504 above.
 constexpr double kHalfScale = 256;
 constexpr double kHalfMost = 65504;
 
-struct Part {
-  size_t parameter = 0;
-  int64_t offset = 0, count = 0;
-};
-
-struct Bucket {
-  std::vector<Part> parts;
-  int64_t size = 0;    // gradients; then one flag a part that says who has one, and the weight
-  size_t missing = 0;  // parts that backward has not made yet
-  Tensor flat, sent;   // the same tensor, unless float16 is sent
-  Group::Finish arrived;
-};
-
 }  // namespace
 
 struct Buckets::State {
+  struct Slice {
+    size_t parameter = 0;
+    int64_t offset = 0, count = 0;
+  };
+
+  struct Bucket {
+    std::vector<Slice> parts;
+    int64_t size = 0;    // gradients; then one flag a part that says who has one, and the weight
+    size_t missing = 0;  // parts that backward has not made yet
+    Tensor flat, sent;   // the same tensor, unless float16 is sent
+    Group::Finish arrived;
+  };
+
   Group& group;
   std::vector<Tensor> parameters;
   BucketOptions options;
@@ -105,7 +105,7 @@ void Buckets::State::send(Bucket& bucket) {
   bucket.flat = torch::empty({bucket.size + flags + 1});
   float* values = bucket.flat.data_ptr<float>();
   for (size_t i = 0; i < bucket.parts.size(); ++i) {
-    const Part& part = bucket.parts[i];
+    const Slice& part = bucket.parts[i];
     const Tensor& gradient = parameters[part.parameter].grad();
     const Tensor place = bucket.flat.narrow(0, part.offset, part.count);
     if (gradient.defined()) {
@@ -135,7 +135,7 @@ void Buckets::State::unpack(Bucket& bucket) {
   if (all != 1) bucket.flat.narrow(0, 0, bucket.size).div_(all);
   for (size_t i = 0; i < bucket.parts.size(); ++i) {
     if (values[bucket.size + static_cast<int64_t>(i)] == 0) continue;  // nobody has one
-    const Part& part = bucket.parts[i];
+    const Slice& part = bucket.parts[i];
     Tensor& gradient = parameters[part.parameter].mutable_grad();
     if (!gradient.defined()) gradient = torch::empty_like(parameters[part.parameter]);
     gradient.copy_(bucket.flat.narrow(0, part.offset, part.count).view(gradient.sizes()));
@@ -162,7 +162,7 @@ void Buckets::begin(double weight) {
   State& state = *state_;
   state.weight = weight;
   state.ready.assign(state.parameters.size(), false);
-  for (Bucket& bucket : state.buckets) bucket.missing = bucket.parts.size();
+  for (State::Bucket& bucket : state.buckets) bucket.missing = bucket.parts.size();
   state.next = 0;
   state.active = true;
 }
@@ -172,10 +172,10 @@ void Buckets::finish() {
   state.active = false;
   state.hidden = state.next;
   for (; state.next < state.buckets.size(); ++state.next) state.send(state.buckets[state.next]);
-  for (Bucket& bucket : state.buckets) {
-    const auto start = Steady::now();
+  for (State::Bucket& bucket : state.buckets) {
+    const auto start = std::chrono::steady_clock::now();
     bucket.arrived();
-    state.waited += std::chrono::duration<double>(Steady::now() - start).count();
+    state.waited += seconds_since(start);
     state.unpack(bucket);
   }
 }

@@ -14,7 +14,7 @@ namespace {
 
 using torch::Tensor;
 
-Tensor tensor_of(const TensorView& view) {
+Tensor floats_of(const TensorView& view) {
   Tensor tensor = torch::empty(view.shape);
   copy_floats(view, tensor.data_ptr<float>());
   return tensor;
@@ -71,7 +71,7 @@ std::vector<std::string> initialise_from(Classifier& model, const Weights& given
     if (found == weights.tensors.end()) {
       fail("'{}' has no tensor '{}'; --init needs weights of the same model", weights.path, name);
     }
-    const Tensor stored = tensor_of(found->second);
+    const Tensor stored = floats_of(found->second);
     if (!torch::isfinite(stored).all().item<bool>()) {
       fail("'{}': tensor '{}' holds values that are no finite numbers; --init needs whole weights",
            weights.path, name);

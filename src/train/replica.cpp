@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "attention/torch.h"
+#include "base/seconds.h"
 
 namespace soft {
 namespace {
 
 using torch::Tensor;
-using Steady = std::chrono::steady_clock;
 
 Tensor flat(const std::vector<Tensor>& tensors) {
   std::vector<Tensor> rows;
@@ -55,10 +55,10 @@ StepSums Replica::sum(const StepSums& own) {
 StepSums Replica::finish() {
   const torch::NoGradGuard no_grad;
   buckets_.finish();
-  const auto start = Steady::now();
+  const auto start = std::chrono::steady_clock::now();
   ballot_in_();
   if (means_in_) means_in_();
-  waited_ += std::chrono::duration<double>(Steady::now() - start).count();
+  waited_ += seconds_since(start);
   if (means_in_) {
     if (group_.world() > 1) means_.div_(group_.world());
     int64_t at = 0;

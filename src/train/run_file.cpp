@@ -1,6 +1,7 @@
 #include "train/run_file.h"
 
 #include <algorithm>
+#include <climits>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -82,13 +83,13 @@ RunFile parse_run_file(const std::string& text, const std::string& path) {
   RunFile run;
   try {
     run.data = json.at("data").get<std::string>();
-    run.limit_train = json.at("limit_train").get<int64_t>();
-    run.limit_val = json.at("limit_val").get<int64_t>();
+    run.limit_train = count_at(json, "limit_train");
+    run.limit_val = count_at(json, "limit_val");
     run.val_fraction = json.value("val_fraction", 0.0);
     run.strict = json.value("strict", false);
     run.init = json.at("init").get<std::string>();
     run.freeze = json.at("freeze").get<bool>();
-    run.world = json.value("world", 1);
+    if (json.contains("world")) run.world = static_cast<int>(count_at(json, "world", INT_MAX));
     run.classes = json.value("classes", std::vector<std::string>());
     run.listing = json.value("listing", std::string());
     run.spec = spec_from_json(json.at("model"), "'" + path + "'");

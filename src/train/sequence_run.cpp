@@ -27,7 +27,7 @@ int64_t in_proportion(int64_t number, int64_t steps, int64_t all) {
   return std::max<int64_t>(1, std::llround(static_cast<double>(number) * share));
 }
 
-void check_positive(const char* what, int64_t value) {
+void check_at_least_one(const char* what, int64_t value) {
   if (value < 1) fail_usage("{} {}; it needs at least 1", what, value);
 }
 
@@ -41,16 +41,16 @@ SequenceRun make_run(const SequenceTrainRequest& request) {
   run.spec = sequence_spec(task, request.model);
   run.cut = task.cut;
   run.cycle.steps = request.steps.value_or(task.steps);
-  check_positive("steps", run.cycle.steps);
+  check_at_least_one("steps", run.cycle.steps);
   run.cycle.warmup = in_proportion(task.warmup, run.cycle.steps, task.steps);
   run.cycle.peak = request.lr;
   if (!(request.lr > 0) || !std::isfinite(request.lr)) {
     fail_usage("a learning rate of {}; it must be above 0", request.lr);
   }
   run.batch = request.batch.value_or(task.batch);
-  check_positive("batch", run.batch);
+  check_at_least_one("batch", run.batch);
   run.eval_every = std::min(request.eval_every.value_or(task.eval_every), run.cycle.steps);
-  check_positive("eval-every", run.eval_every);
+  check_at_least_one("eval-every", run.eval_every);
   run.seed = request.seed;
   run.limit_train = request.limit_train;
   run.limit_dev = request.limit_dev;
@@ -86,14 +86,14 @@ SequenceRun read_sequence_run(const std::string& file) {
     run.task = json.at("task");
     run.data = json.at("data");
     run.spec = sequence_spec_from_json(json.at("model"), "'" + file + "'");
-    run.cycle = {json.at("lr"), json.at("warmup"), json.at("steps")};
-    run.batch = json.at("batch");
-    run.eval_every = json.at("eval_every");
-    run.cut = json.at("cut");
+    run.cycle = {json.at("lr"), count_at(json, "warmup"), count_at(json, "steps")};
+    run.batch = count_at(json, "batch");
+    run.eval_every = count_at(json, "eval_every");
+    run.cut = count_at(json, "cut");
     run.seed = json.at("seed");
-    run.limit_train = json.at("limit_train");
-    run.limit_dev = json.at("limit_dev");
-    run.limit_test = json.at("limit_test");
+    run.limit_train = count_at(json, "limit_train");
+    run.limit_dev = count_at(json, "limit_dev");
+    run.limit_test = count_at(json, "limit_test");
     run.black_is_padding = json.at("black_is_padding");
     find_sequence_task(run.task);
     return run;

@@ -10,6 +10,7 @@
 #include "attention/torch.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/seconds.h"
 #include "describe/sequence_cost.h"
 #include "metric/tally.h"
 #include "train/run_folder.h"
@@ -19,10 +20,6 @@ namespace soft {
 namespace {
 
 using torch::Tensor;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 PackedSequences packed(const SequenceBatch& batch) {
   return pack(batch.tokens.data(), batch.sides * batch.count, batch.length, batch.sides);

@@ -8,20 +8,11 @@ namespace {
 
 using Views = std::map<std::string, TensorView>;
 
-// A count: whole, not negative, and not converted from anything else.
-int64_t count_of(const Json& json, const char* key) {
-  const Json& value = json.at(key);
-  if (!value.is_number_integer() || value.get<int64_t>() < 0) {
-    fail("'{}' is no count: {}", key, value.dump());
-  }
-  return value.get<int64_t>();
-}
-
 double number_of(const Json& json, const char* key) { return json.at(key).get<double>(); }
 
 EpochRow row_from_json(const Json& json) {
   EpochRow row;
-  row.epoch = count_of(json, "epoch");
+  row.epoch = count_at(json, "epoch");
   row.train_loss = number_of(json, "train_loss");
   row.val_loss = number_of(json, "val_loss");
   row.top1 = number_of(json, "top1");
@@ -41,11 +32,11 @@ EpochRow row_from_json(const Json& json) {
 
 Position position_from_json(const Json& json) {
   Position position;
-  position.epoch = count_of(json, "epoch");
-  position.batch = count_of(json, "batch");
-  position.batches = json.contains("batches") ? count_of(json, "batches") : 0;
-  position.step = count_of(json, "step");
-  position.pictures = json.contains("pictures") ? count_of(json, "pictures") : 0;
+  position.epoch = count_at(json, "epoch");
+  position.batch = count_at(json, "batch");
+  position.batches = json.contains("batches") ? count_at(json, "batches") : 0;
+  position.step = count_at(json, "step");
+  position.pictures = json.contains("pictures") ? count_at(json, "pictures") : 0;
   position.loss_sum = number_of(json, "loss_sum");
   position.loss_weight = number_of(json, "loss_weight");
   position.seconds = json.value("seconds", 0.0);

@@ -9,6 +9,7 @@
 #include "attention/torch.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/seconds.h"
 #include "model/checkpoint.h"
 #include "model/drop.h"
 #include "train/batch_input.h"
@@ -41,10 +42,6 @@ Tensor targets_of(const Batch& batch) {
   const auto classes = static_cast<int64_t>(batch.targets.size()) / batch.count;
   return torch::from_blob(const_cast<float*>(batch.targets.data()), {batch.count, classes},
                           torch::kFloat32);
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 std::string first_non_finite(Classifier& model) {

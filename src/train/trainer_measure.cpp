@@ -6,6 +6,7 @@
 
 #include "attention/torch.h"
 #include "base/memory.h"
+#include "base/seconds.h"
 #include "train/trainer.h"
 
 namespace soft {
@@ -59,7 +60,7 @@ Trainer::Measured Trainer::measure_steps(int64_t batch, int steps) {
     if (next == nullptr) break;
     const auto start = Clock::now();
     train_batch(*next);
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double seconds = seconds_since(start);
     measured.seconds = measured.steps == 0 ? seconds : std::min(measured.seconds, seconds);
     ++measured.steps;
   }
@@ -74,8 +75,7 @@ TrainOutcome Trainer::measured_outcome(const Measured& step) {
   Loader few(limited(plan_.val, options.batch), options);
   const auto start = Clock::now();
   evaluate_with(few, evaluated());
-  const double a_picture = std::chrono::duration<double>(Clock::now() - start).count() /
-                           static_cast<double>(few.dataset().size());
+  const double a_picture = seconds_since(start) / static_cast<double>(few.dataset().size());
   const auto passes = static_cast<double>(recipe.epochs * (average_ ? 2 : 1));
   const double training =
       step.seconds * static_cast<double>(recipe.epochs * train_loader_.batches());

@@ -27,7 +27,7 @@ SequenceCard sequence_card(const Weights& weights) {
     card.spec = sequence_spec_from_json(json.at("model"), what);
     card.classes = json.at("classes").get<std::vector<std::string>>();
     card.data = json.at("data");
-    card.cut = json.at("cut");
+    card.cut = count_at(json, "cut");
     card.task = json.at("task");
     if (static_cast<int>(card.classes.size()) != card.spec.frame.classes) {
       fail("{}: {} class names for {} classes", what, card.classes.size(), card.spec.frame.classes);

@@ -2,6 +2,7 @@
 // of every layer. Where a mechanism has no landmarks, what is said about them is NaN.
 #pragma once
 
+#include <climits>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -67,7 +68,10 @@ inline Json to_json(const LayerHealth& row) {
 }
 
 inline LayerHealth layer_health_from(const Json& json) {
-  return {json.at("stage").get<int>(), json.at("layer").get<int>(), number_from(json.at("share")),
+  const auto place = [&](const char* key) {
+    return static_cast<int>(count_at(json, key, INT_MAX));
+  };
+  return {place("stage"), place("layer"), number_from(json.at("share")),
           number_from(json.at("kernel_median")), number_from(json.at("rank"))};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/seconds.h"
 #include "group/gloo.h"
 #include "train/buckets.h"
 #include "train/loss.h"
@@ -21,7 +22,7 @@ double median_of(Group& group, int repeat, const std::function<void()>& work) {
     group.barrier();
     const auto start = Steady::now();
     work();
-    if (i >= 0) seconds.push_back(std::chrono::duration<double>(Steady::now() - start).count());
+    if (i >= 0) seconds.push_back(seconds_since(start));
   }
   std::nth_element(seconds.begin(), seconds.begin() + repeat / 2, seconds.end());
   return seconds[repeat / 2];

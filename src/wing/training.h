@@ -39,7 +39,7 @@ struct TrainRequest {
   double save_minutes = 5;  // between states inside an epoch
   int64_t save_steps = 0;   // or every so many steps; 0: by time alone
 
-  RankPlace place;                // among the ranks that train together
+  RankPlace place;            // among the ranks that train together
   double group_timeout = 60;  // seconds after which a rank that is not heard of is lost
   std::string stored_recipe;  // text of recipe.json where rank 0 has read it for all
 };

@@ -1,6 +1,7 @@
 // Softmax by tiles against the plain tensor expression beside it: values, gradients, masks, memory.
 #include "attention/fused_softmax.h"
 
+#include "attention/fast_path.h"
 #include "attention/projected.h"
 #include "attention/weight_dropout.h"
 #include "support/tensors.h"
@@ -32,14 +33,14 @@ struct Result {
 
 Result run(test::Projected& attention, const Tensor& x, const Tensor& weights,
            const Tokens& tokens) {
-  const int64_t before = fused_softmax_calls();
+  const int64_t before = fast_path_calls(FastPath::kSoftmax);
   const Tensor input = x.clone().requires_grad_(true);
   const Tensor y = attention.forward(input, tokens);
   std::vector<Tensor> inputs = attention.parameters();
   inputs.push_back(input);
   Result result{y.detach(), torch::autograd::grad({(y * weights).sum()}, inputs)};
   const bool fused = x.scalar_type() == torch::kFloat32;
-  EXPECT_EQ(fused_softmax_calls() > before, fused);
+  EXPECT_EQ(fast_path_calls(FastPath::kSoftmax) > before, fused);
   return result;
 }
 

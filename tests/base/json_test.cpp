@@ -61,6 +61,17 @@ TEST(Json, EveryKindOfValueIsKept) {
   EXPECT_EQ(parse_json("7", "x"), 7);
 }
 
+TEST(Json, ACountIsWholeAndInItsRange) {
+  EXPECT_EQ(count_at({{"n", 0}}, "n"), 0);
+  EXPECT_EQ(count_at(parse_json(R"({"n":9223372036854775807})", "x"), "n"), INT64_MAX);
+  EXPECT_EQ(count_at({{"n", 7}}, "n", 7), 7);
+  for (const char* wrong : {"-1", "1.5", "1e300", "9223372036854775808", "null", "true", "\"1\""}) {
+    const Json object = parse_json(std::string("{\"n\":") + wrong + "}", "x");
+    EXPECT_THROW(count_at(object, "n"), Error) << wrong;
+  }
+  EXPECT_THROW(count_at({{"n", 8}}, "n", 7), Error);
+}
+
 TEST(Json, DamageIsRefusedWithTheNameOfTheSource) {
   for (const char* text :
        {"", "{", "{\"a\":}", "{} trailing", "{\"a\": \"\xff\"}", "nul", "[1,]"}) {

@@ -67,7 +67,7 @@ expect("the installed program" "cat")
 
 if(PYTHON_DIR)
   run(${CMAKE_COMMAND} -E env PYTHONPATH=${prefix}/${PYTHON_DIR} /usr/bin/python3 -c
-    "import soft; print(soft.__file__, soft.load().classify('${photo}')[0])")
+    "import soft\nprint(soft.__file__, soft.load().classify('${photo}')[0])")
   expect("the installed module" "${PYTHON_DIR}/soft/__init__.py \\('cat'")
 endif()
 file(REMOVE_RECURSE ${scratch})

@@ -13,7 +13,7 @@ using test::Mini;
 using test::relative_error;
 using torch::Tensor;
 
-constexpr double kTolerance = 1e-5;  // of the largest logit
+constexpr double kZooTolerance = 1e-5;  // of the largest logit
 
 std::shared_ptr<Classifier> model_of(const Mini& mini) {
   auto model = std::make_shared<Classifier>(test::spec_of(mini));
@@ -33,9 +33,9 @@ TEST_P(Zoo, LogitsEqualThePublicImplementation) {
   const torch::NoGradGuard no_grad;
   const auto model = model_of(GetParam());
   const test::Tensors golden = io();
-  EXPECT_LT(relative_error(model->forward(golden.at("input")), golden.at("logits")), kTolerance);
+  EXPECT_LT(relative_error(model->forward(golden.at("input")), golden.at("logits")), kZooTolerance);
   if (golden.count("input2") == 0) return;
-  EXPECT_LT(relative_error(model->forward(golden.at("input2")), golden.at("logits2")), kTolerance);
+  EXPECT_LT(relative_error(model->forward(golden.at("input2")), golden.at("logits2")), kZooTolerance);
 }
 
 TEST_P(Zoo, APictureIsAnsweredAloneAsInABatch) {
@@ -43,7 +43,7 @@ TEST_P(Zoo, APictureIsAnsweredAloneAsInABatch) {
   const auto model = model_of(GetParam());
   const Tensor images = io().at("input");
   const Tensor alone = model->forward(images.narrow(0, 1, 1));
-  EXPECT_LT(relative_error(alone, model->forward(images).narrow(0, 1, 1)), kTolerance);
+  EXPECT_LT(relative_error(alone, model->forward(images).narrow(0, 1, 1)), kZooTolerance);
 }
 
 // The derivative along a random direction of all parameters, beside a difference of losses.

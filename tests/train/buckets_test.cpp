@@ -180,7 +180,8 @@ TEST(Replica, TotalsOfAllRanksAreThoseOfOne) {
     EXPECT_EQ(all->first_five, one.first_five);
     EXPECT_EQ(all->top1, one.top1);
     EXPECT_NEAR(all->loss, one.loss, 1e-12);
-    EXPECT_FALSE(replica.total({}, group.rank() == 2));  // one was asked to stop
+    const Evaluation nothing;
+    EXPECT_FALSE(replica.total(nothing, group.rank() == 2));  // one was asked to stop
   });
 }
 
