@@ -1,3 +1,4 @@
+// How long something takes, by a clock that nobody sets.
 #pragma once
 
 #include <chrono>

@@ -116,11 +116,17 @@ class Gloo : public Group {
     wait_for_signatures();
     for (int each = 0; each < world(); ++each)
       cards_.push_back(parse_json(table_.get(signature(each)), "the card of a rank"));
-    check_cards();
+    table_.put(reader(rank()), "");
+    const std::string difference = difference_of_cards();
+    if (!difference.empty()) {
+      if (first()) wait_for_readers();  // whose store it is, and with it the others' reason
+      fail("{}", difference);
+    }
     secret_ = table_.get("secret");
   }
 
   static std::string signature(int rank) { return fmt::format("rank/{}", rank); }
+  static std::string reader(int rank) { return fmt::format("reader/{}", rank); }
 
   void wait_for_signatures() {
     const Deadline deadline = Steady::now() + timeout_;
@@ -143,17 +149,28 @@ class Gloo : public Group {
         fmt::join(missing, ", "));
   }
 
-  void check_cards() const {
+  void wait_for_readers() {
+    const Deadline deadline = Steady::now() + timeout_;
+    for (int each = 0; each < world(); ++each) {
+      while (!table_.has(reader(each)) && Steady::now() < deadline) {
+        std::this_thread::sleep_for(20ms);
+      }
+    }
+  }
+
+  // How a rank differs from rank 0; "" when all are alike.
+  std::string difference_of_cards() const {
     const Json& leader = cards_.front();
     for (int each = 1; each < world(); ++each) {
       for (const char* key : {"world", "program"}) {
         if (cards_[each].at(key) == leader.at(key)) continue;
-        fail(
+        return fmt::format(
             "{} has another {} than rank 0: {} there, {} here on rank 0; all ranks must be started "
             "alike",
             name_of(each), key, cards_[each].at(key).dump(), leader.at(key).dump());
       }
     }
+    return "";
   }
 
   std::string name_of(int rank) const {
