@@ -9,7 +9,7 @@ using torch::Tensor;
 
 // Calls visit(sequence, first, count) for the tokens of each, `prefix` class tokens included.
 template <class Visit>
-void each(const PackedSequences& batch, int64_t prefix, const Visit& visit) {
+void for_each_sequence(const PackedSequences& batch, int64_t prefix, const Visit& visit) {
   int64_t first = 0;
   for (size_t i = 0; i < batch.lengths.size(); ++i) {
     const int64_t count = prefix + batch.lengths[i];
@@ -41,7 +41,7 @@ Tokens tokens_of(const op::Mix& mix, const PackedSequences& batch, size_t sequen
 
 Tensor with_order(const Tensor& x, const Tensor& rows, const PackedSequences& batch) {
   std::vector<Tensor> parts;
-  each(batch, 0, [&](size_t, int64_t first, int64_t count) {
+  for_each_sequence(batch, 0, [&](size_t, int64_t first, int64_t count) {
     if (count > 0) parts.push_back(x.narrow(1, first, count) + rows.narrow(0, 0, count));
   });
   return joined(parts, x);
@@ -49,7 +49,7 @@ Tensor with_order(const Tensor& x, const Tensor& rows, const PackedSequences& ba
 
 Tensor with_class_tokens(const Tensor& x, const Tensor& token, const PackedSequences& batch) {
   std::vector<Tensor> parts;
-  each(batch, 0, [&](size_t, int64_t first, int64_t count) {
+  for_each_sequence(batch, 0, [&](size_t, int64_t first, int64_t count) {
     parts.push_back(token.view({1, 1, -1}));
     if (count > 0) parts.push_back(x.narrow(1, first, count));
   });
@@ -59,7 +59,7 @@ Tensor with_class_tokens(const Tensor& x, const Tensor& token, const PackedSeque
 Tensor mix_each(Attention& attention, const Heads& heads, const op::Mix& mix,
                 const PackedSequences& batch, bool training) {
   std::vector<Tensor> mixed;
-  each(batch, mix.prefix, [&](size_t i, int64_t first, int64_t count) {
+  for_each_sequence(batch, mix.prefix, [&](size_t i, int64_t first, int64_t count) {
     if (count == 0) return;
     const Heads own = part_of(heads, first, count);
     mixed.push_back(attention.forward(own, tokens_of(mix, batch, i, training)));
@@ -71,7 +71,7 @@ Tensor mix_each(Attention& attention, const Heads& heads, const op::Mix& mix,
 Tensor pool_each(const Tensor& x, const op::Pool& pool, const PackedSequences& batch) {
   const Tensor tokens = x.squeeze(0);  // [T, C]
   std::vector<Tensor> pooled;
-  each(batch, pool.first ? 1 : 0, [&](size_t i, int64_t first, int64_t count) {
+  for_each_sequence(batch, pool.first ? 1 : 0, [&](size_t i, int64_t first, int64_t count) {
     Tensor own = tokens.narrow(0, first, count);
     if (pool.first) return pooled.push_back(own[0]);
     if (batch.real[i].defined()) own = own * batch.real[i].unsqueeze(1);
