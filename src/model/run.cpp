@@ -79,7 +79,14 @@ struct Runner {
     return bent(unit.normed(unit.convolved(x())), conv.after);
   }
 
-  Tensor operator()(const op::Linear&) const { return linear(x(), tensor(0), tensor(1)); }
+  // A sequence's head reads one vector, on LibTorch's own product: runs that began with it go on
+  // bit for bit.
+  Tensor operator()(const op::Linear&) const {
+    if (input.is_sequences() && x().dim() == 2) {
+      return torch::nn::functional::linear(x(), tensor(0), tensor(1));
+    }
+    return linear(x(), tensor(0), tensor(1));
+  }
 
   Tensor operator()(const op::LayerNorm& norm) const {
     return torch::layer_norm(x(), {norm.dim}, tensor(0), tensor(1), norm.epsilon);
