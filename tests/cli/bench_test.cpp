@@ -2,7 +2,6 @@
 
 #include "base/json.h"
 #include "cli/weights_file.h"
-#include "spec/sequence_spec.h"
 #include "support/support.h"
 
 namespace soft {
@@ -138,8 +137,6 @@ TEST(Bench, RefusesWhatMakesNoSense) {
   refused({"bench", "table1", "--attention", "sotf"}, 2, "did you mean 'soft'");
   refused({"bench", "table1", "--counts", "--accuracy", "/nowhere"}, 1, "scripts/accuracy");
   refused({"bench", "attention", "--side", "30"}, 2, "multiple of 7");
-  refused({"bench", "attention", "--sequence", "--tokens", "100"}, 2, "multiple of 64");
-  refused({"bench", "attention", "--sequence", "--attention", "sotf"}, 2, "did you mean 'soft'");
   refused({"bench", "attention", "--plot", "chart.gif"}, 2, ".svg or a .png");
   refused({"bench", "newton", "--attention", "softmax", "--model", "soft-nano"}, 2, "no inverse");
   refused({"bench", "newton", "--data", "nothing"}, 2, "nothing");
@@ -159,22 +156,6 @@ TEST(BenchAttention, MeasuresTimeAndMemoryAndFitsTheirGrowth) {
   EXPECT_GT(rows[3].at("mb").get<double>(), 2 * 784 * 784 * 4 / 1e6) << "gaussian keeps its matrix";
   EXPECT_GT(rows[5].at("memory_exponent").get<double>(), rows[4].at("memory_exponent"));
   EXPECT_THAT(test::read_file(folder.path("a.svg")), HasSubstr("gaussian (n^"));
-}
-
-TEST(BenchAttention, MeasuresSequencesForwardAndBack) {
-  const test::TemporaryFolder folder;
-  const Json rows = rows_of({"bench", "attention", "--sequence", "--tokens", "128,256", "--repeat",
-                             "1", "--plot", folder.path("a.svg"), "--json"});
-  const size_t forms = sequence_forms().size();
-  ASSERT_EQ(rows.size(), 2 * 2 * forms + 2 * forms);
-  EXPECT_EQ(rows[0].at("tokens"), 128);
-  EXPECT_EQ(rows[0].at("pass"), "forward");
-  EXPECT_EQ(rows[forms].at("pass"), "step");
-  EXPECT_EQ(rows[2 * forms].at("tokens"), 256);
-  EXPECT_EQ(rows[1].at("attention"), "soft-released");
-  for (size_t i = 0; i < 4 * forms; ++i) EXPECT_GT(rows[i].at("ms_best"), 0) << rows[i];
-  EXPECT_EQ(rows.back().at("pass"), "step");
-  EXPECT_THAT(test::read_file(folder.path("a.svg")), HasSubstr("soft-released (n^"));
 }
 
 TEST(BenchAttention, OneSizeShowsNoGrowth) {

@@ -108,7 +108,8 @@ TEST_F(TextApi, SeveralTextsAreAnsweredInOrderEachOnItsOwn) {
   EXPECT_EQ(results[1]["error"]["status"], 422);
   EXPECT_THAT(results[1]["error"]["message"].get<std::string>(), HasSubstr("'texts[1]' is empty"));
   EXPECT_EQ(results[2]["tokens"], 4);
-  EXPECT_EQ(results[3], results[0]);
+  EXPECT_NEAR(results[3]["top"][0]["p"], results[0]["top"][0]["p"], 1e-5);
+  EXPECT_EQ(results[3]["tokens"], results[0]["tokens"]);
 }
 
 TEST_F(TextApi, ALongTextIsCutAndSaysSo) {
