@@ -64,7 +64,7 @@ Tensor mix_each(Attention& attention, const Heads& heads, const op::Mix& mix,
     const Heads own = part_of(heads, first, count);
     mixed.push_back(attention.forward(own, tokens_of(mix, batch, i, training)));
   });
-  return joined(mixed, heads.v.transpose(1, 2).flatten(2));  // [1, T, C]
+  return torch::cat(mixed, 1);  // [1, T, C]
 }
 
 // A class token is there whatever its sequence holds.
