@@ -50,13 +50,14 @@ void add_plot_flag(CLI::App* command, BenchOptions& options) {
       ->type_name("FILE");
 }
 
-void add_attention_list_flag(CLI::App* command, std::vector<std::string>& attentions) {
+void add_attention_list_flag(CLI::App* command, std::vector<std::string>& attentions,
+                             const std::vector<std::string_view>& names) {
   command
       ->add_option("--attention", attentions,
                    fmt::format("Mechanisms (default: {})", fmt::join(attentions, ",")))
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->each([](const std::string& name) { parse_enum<Mechanism>("attention", name); })
+      ->each([names](const std::string& name) { parse_name("attention", name, names); })
       ->type_name("K[,K...]");
 }
 

@@ -39,7 +39,8 @@ void add_bench_flags(CLI::App* command, BenchOptions& options);   // and --repea
 void add_plot_flag(CLI::App* command, BenchOptions& options);     // --plot FILE.svg or FILE.png
 
 // --attention K[,K...]: every name is checked.
-void add_attention_list_flag(CLI::App* command, std::vector<std::string>& attentions);
+void add_attention_list_flag(CLI::App* command, std::vector<std::string>& attentions,
+                             const std::vector<std::string_view>& names = names_of(Mechanism{}));
 
 // The model to measure: soft-tiny unless the flags name another, with random weights unless they
 // name a file.

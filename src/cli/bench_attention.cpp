@@ -1,4 +1,5 @@
-// `soft bench attention`: time and memory of every mechanism against the number of tokens.
+// `soft bench attention`: time and memory of every mechanism against the number of tokens, of
+// pictures or of sequences.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include "base/parallel.h"
 #include "cli/bench.h"
 #include "cli/command.h"
+#include "spec/sequence_spec.h"
 #include "study/child.h"
 #include "study/fit.h"
 #include "wing/wing.h"
@@ -14,13 +16,16 @@
 namespace soft {
 namespace {
 
-constexpr int kLandmarkSide = 7;  // 49 landmarks at every size, so that only n changes
+constexpr int kLandmarkSide = 7;       // 49 landmarks at every size, so that only n changes,
+constexpr int64_t kFewestTokens = 64;  // and 64 of sequences
 
 struct BenchAttentionOptions {
   std::vector<std::string> attentions{"soft",          "softmax",  "linformer", "performer",
                                       "nystromformer", "reformer", "gaussian"};
   std::vector<int> sides{28, 42, 56, 84, 112};
+  std::vector<int64_t> tokens{1024, 4096, 16'384, 65'536};
   int heads = 2;
+  bool sequence = false;
   bool backward = false;
   bool compare = false;
   BenchOptions bench;
@@ -29,43 +34,71 @@ struct BenchAttentionOptions {
 struct AttentionCase {
   std::string name;
   TorchMix mix;
-  Json megabytes;  // null: did not fit
+  TorchMix smallest;  // of the same mechanism
+  Json megabytes;     // null: did not fit
+
+  const char* pass() const { return mix.backward ? "step" : "forward"; }
 };
 
-AttentionCase make_case(const std::string& attention, int side,
-                        const BenchAttentionOptions& options) {
-  AttentionCase made;
-  made.name = attention;
-  AttentionSpec& spec = made.mix.spec;
-  spec.mechanism = parse_enum<Mechanism>("attention", attention);
-  spec.heads = options.heads;
-  spec.dim = options.heads * base_head_dim();
-  spec.ratio = side / kLandmarkSide;
-  made.mix.grid = {side, side};
-  made.mix.threads = threads();
-  made.mix.backward = options.backward;
-  validate(spec);
-  return made;
+TorchMix picture_mix(const std::string& attention, int side, const BenchAttentionOptions& options) {
+  TorchMix mix;
+  mix.spec.mechanism = parse_enum<Mechanism>("attention", attention);
+  mix.spec.heads = options.heads;
+  mix.spec.dim = options.heads * base_head_dim();
+  mix.spec.ratio = side / kLandmarkSide;
+  mix.grid = {side, side};
+  validate(mix.spec);
+  return mix;
 }
 
-std::vector<AttentionCase> cases_at(int side, const BenchAttentionOptions& options) {
+// As the Long Range Arena's models have it, at another length.
+TorchMix sequence_mix(const std::string& attention, int64_t tokens,
+                      const BenchAttentionOptions& options) {
+  SequenceTask task = find_sequence_task("text");
+  task.length = tokens;
+  SequenceSettings settings;
+  settings.form = attention;
+  settings.landmarks = fmt::format("{}", kFewestTokens);
+  settings.settings = {fmt::format("dims={}", options.heads * base_head_dim()),
+                       fmt::format("heads={}", options.heads)};
+  TorchMix mix;
+  mix.spec = attention_of(sequence_spec(task, settings));
+  mix.grid = {tokens, 1};
+  return mix;
+}
+
+AttentionCase make_case(const std::string& attention, int64_t size, bool backward,
+                        const BenchAttentionOptions& options) {
+  const auto mix_at = [&](int64_t at) {
+    TorchMix mix = options.sequence ? sequence_mix(attention, at, options)
+                                    : picture_mix(attention, static_cast<int>(at), options);
+    mix.threads = threads();
+    mix.backward = backward;
+    return mix;
+  };
+  return {attention, mix_at(size), mix_at(options.sequence ? kFewestTokens : kLandmarkSide), {}};
+}
+
+// A size is a side of a picture's grid, or the tokens of a sequence.
+std::vector<AttentionCase> cases_at(int64_t size, const BenchAttentionOptions& options) {
+  const std::vector<bool> passes =
+      options.sequence ? std::vector<bool>{false, true} : std::vector<bool>{options.backward};
   std::vector<AttentionCase> cases;
-  for (const std::string& attention : options.attentions) {
-    cases.push_back(make_case(attention, side, options));
-    if (!options.compare || attention != "soft") continue;
-    cases.push_back(cases.back());
-    cases.back().name = "soft-plain";
-    cases.back().mix.fused = false;
+  for (const bool backward : passes) {
+    for (const std::string& attention : options.attentions) {
+      cases.push_back(make_case(attention, size, backward, options));
+      if (!options.compare || attention != "soft") continue;
+      cases.push_back(cases.back());
+      cases.back().name = "soft-plain";
+      cases.back().mix.fused = false;
+    }
   }
   return cases;
 }
 
 // Above what Q, K and V take; a small case goes first, so that LibTorch's own start does not count.
 Json measure_memory(const AttentionCase& one) {
-  TorchMix small = one.mix;
-  small.spec.ratio = 1;
-  small.grid = {kLandmarkSide, kLandmarkSide};
-  torch_wing().mix(small)();
+  torch_wing().mix(one.smallest)();
   const auto run = torch_wing().mix(one.mix);
   return peak_growth(run);
 }
@@ -76,7 +109,8 @@ void add_times(std::vector<Json>& rows, const std::vector<AttentionCase>& cases,
   for (const AttentionCase& one : cases) {
     if (one.megabytes.is_null()) continue;
     contestants.push_back(
-        {fmt::format("{}, {} tokens", one.name, one.mix.grid.size()), torch_wing().mix(one.mix)});
+        {fmt::format("{} {}, {} tokens", one.name, one.pass(), one.mix.grid.size()),
+         torch_wing().mix(one.mix)});
   }
   const std::vector<Timing> timings = measure(contestants, options.bench);
   auto timing = timings.begin();
@@ -84,6 +118,7 @@ void add_times(std::vector<Json>& rows, const std::vector<AttentionCase>& cases,
     const bool fits = !one.megabytes.is_null();
     const auto time = [&](double seconds) { return fits ? Json(1e3 * seconds) : Json(); };
     rows.push_back({{"attention", one.name},
+                    {"pass", one.pass()},
                     {"tokens", one.mix.grid.size()},
                     {"threads", threads()},
                     {"ms_median", time(fits ? timing->median() : 0)},
@@ -94,10 +129,11 @@ void add_times(std::vector<Json>& rows, const std::vector<AttentionCase>& cases,
   }
 }
 
-// The points (tokens, column) of every mechanism, in the order of the rows.
-std::vector<Series> series_of(const std::vector<Json>& rows, const char* column) {
+// The points (tokens, column) of every mechanism in one pass, in the order of the rows.
+std::vector<Series> series_of(const std::vector<Json>& rows, const char* pass, const char* column) {
   std::vector<Series> all;
   for (const Json& row : rows) {
+    if (row.at("pass") != pass) continue;
     const std::string name = row.at("attention");
     auto found = std::find_if(all.begin(), all.end(), [&](auto& s) { return s.name == name; });
     if (found == all.end()) found = all.insert(all.end(), {name, {}, false});
@@ -113,43 +149,56 @@ Json exponent_in(const Series& series) {
 }
 
 Json exponents_of(const std::vector<Json>& rows) {
-  const auto times = series_of(rows, "ms_median"), memories = series_of(rows, "mb");
   Json exponents = Json::array();
-  for (size_t i = 0; i < times.size(); ++i) {
-    exponents.push_back({{"attention", times[i].name},
-                         {"time_exponent", exponent_in(times[i])},
-                         {"memory_exponent", exponent_in(memories[i])}});
+  for (const char* pass : {"forward", "step"}) {
+    const auto times = series_of(rows, pass, "ms_median"), memories = series_of(rows, pass, "mb");
+    for (size_t i = 0; i < times.size(); ++i) {
+      exponents.push_back({{"attention", times[i].name},
+                           {"pass", pass},
+                           {"time_exponent", exponent_in(times[i])},
+                           {"memory_exponent", exponent_in(memories[i])}});
+    }
   }
   return exponents;
 }
 
-Drawing chart_of(const std::vector<Json>& rows) {
+Drawing chart_of(const std::vector<Json>& rows, const char* pass) {
   LineChart chart;
-  chart.title = "Time of one attention against the number of tokens";
+  chart.title = fmt::format("Time of one attention, {}, against the number of tokens", pass);
   chart.x = {"tokens", true, {}, {}};
   chart.y = {"milliseconds", true, {}, {}};
-  chart.series = series_of(rows, "ms_median");
+  chart.series = series_of(rows, pass, "ms_median");
   for (Series& series : chart.series) series.name = with_exponent(series.name, series.points);
   return draw(chart);
 }
 
+Drawing chart_of(const std::vector<Json>& rows, const BenchAttentionOptions& options) {
+  if (!options.sequence) return chart_of(rows, options.backward ? "step" : "forward");
+  return stacked(chart_of(rows, "forward"), chart_of(rows, "step"));
+}
+
 void run(const BenchAttentionOptions& options) {
   std::vector<std::vector<AttentionCase>> by_size;
-  for (const int side : options.sides) by_size.push_back(cases_at(side, options));
+  for (const int64_t size :
+       options.sequence ? options.tokens
+                        : std::vector<int64_t>(options.sides.begin(), options.sides.end())) {
+    by_size.push_back(cases_at(size, options));
+  }
   for (auto& cases : by_size) {
     for (AttentionCase& one : cases) {
-      const auto name = fmt::format("memory of {}, {} tokens", one.name, one.mix.grid.size());
+      const auto name =
+          fmt::format("memory of {} {}, {} tokens", one.name, one.pass(), one.mix.grid.size());
       one.megabytes = peak_megabytes(name, [&] { return measure_memory(one); });
     }
   }
   std::vector<Json> rows;
   for (const auto& cases : by_size) add_times(rows, cases, options);
   Json all = rows;
-  if (options.sides.size() > 1) {
+  if (by_size.size() > 1) {
     for (const Json& row : exponents_of(rows)) all.push_back(row);
   }
   report(all, options.bench);
-  plot(chart_of(rows), options.bench);
+  plot(chart_of(rows, options), options.bench);
 }
 
 void check_side(const std::string& text) {
@@ -158,15 +207,23 @@ void check_side(const std::string& text) {
   }
 }
 
+void check_tokens(const std::string& text) {
+  if (std::stoll(text) % kFewestTokens != 0) {
+    fail_usage("--tokens {}: take a multiple of 64, so that all lengths have 64 landmarks", text);
+  }
+}
+
 }  // namespace
 
 void add_bench_attention(CLI::App& bench) {
   auto options = std::make_shared<BenchAttentionOptions>();
   CLI::App* command = add_command(
-      bench, {"attention", "Commands", "Time and memory of the mechanisms against tokens",
-              "soft bench attention --attention soft,softmax --side 28,56 --repeat 2\n"
-              "soft bench attention --plot attention.svg"});
-  add_attention_list_flag(command, options->attentions);
+      bench,
+      {"attention", "Commands", "Time and memory of the mechanisms against tokens",
+       "soft bench attention --attention soft,softmax --side 28,56 --repeat 2\n"
+       "soft bench attention --plot attention.svg\n"
+       "soft bench attention --sequence --attention soft,softmax --tokens 256,512 --repeat 1"});
+  add_attention_list_flag(command, options->attentions, sequence_forms());
   command
       ->add_option("--side", options->sides,
                    "Tokens per side of the grid, multiples of 7 (default: 28,42,56,84,112)")
@@ -175,6 +232,17 @@ void add_bench_attention(CLI::App& bench) {
       ->check(CLI::Range(7, 1792).description(""))
       ->each(check_side)
       ->type_name("S[,S...]");
+  command->add_flag("--sequence", options->sequence,
+                    "Sequences instead of pictures, as `soft lra` trains them: forward, and a step "
+                    "that goes back, too (all mechanisms unless --attention names some)");
+  command
+      ->add_option("--tokens", options->tokens,
+                   "Tokens of a sequence, multiples of 64 (default: 1024,4096,16384,65536)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(64, 1 << 20).description(""))
+      ->each(check_tokens)
+      ->type_name("N[,N...]");
   command->add_option("--heads", options->heads, "Heads of 32 channels (default: 2)")
       ->check(CLI::Range(1, 64).description(""))
       ->type_name("N");
@@ -182,7 +250,13 @@ void add_bench_attention(CLI::App& bench) {
   command->add_flag("--compare", options->compare, "Also SOFT as its plain tensor expression");
   add_bench_flags(command, options->bench);
   add_plot_flag(command, options->bench);
-  command->callback([options] { run(*options); });
+  command->callback([command, options] {
+    const std::vector<std::string_view> all = sequence_forms();
+    if (options->sequence && command->count("--attention") == 0) {
+      options->attentions.assign(all.begin(), all.end());
+    }
+    run(*options);
+  });
 }
 
 }  // namespace soft

@@ -74,8 +74,8 @@ void print_answer(const Answer& answer, const Card& card) {
 
 // A model of sequences reads texts, not pictures.
 bool answer_texts(const ClassifyOptions& options) {
-  if (!is_sequence_file(options.model.weights)) return false;
-  classify_texts(open_sequence_runner(read_weights(options.model.weights)),
+  if (!is_sequence_model(options.model)) return false;
+  classify_texts(open_sequence_runner(options.model, options.engine),
                  {options.inputs, options.top, options.json});
   return true;
 }

@@ -134,10 +134,10 @@ Evaluation evaluate_with(const Runner& runner, Loader& loader, bool predictions)
 
 // A model of sequences: val stands for its test examples.
 bool answer_sequences(const EvalOptions& options) {
-  if (!is_sequence_file(options.model.weights)) return false;
+  if (!is_sequence_model(options.model)) return false;
   const std::string part = options.split == "val" ? "test" : options.split;
-  evaluate_sequences(
-      {options.model.weights, options.data, part, options.limit, options.batch, options.json});
+  evaluate_sequences({options.model, options.engine, options.data, part, options.limit,
+                      options.batch, options.json});
   return true;
 }
 

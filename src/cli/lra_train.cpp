@@ -177,7 +177,7 @@ void add_lra_eval(CLI::App& lra) {
   auto options = std::make_shared<SequenceEvalOptions>();
   CLI::App* command = add_command(lra, {"eval", "Commands", "Accuracy of a finished run",
                                         "soft lra eval runs/listops --part dev --limit 10"});
-  command->add_option("run", options->weights, "Folder of the run, or its weights")
+  command->add_option("run", options->model.weights, "Folder of the run, or its weights")
       ->required()
       ->type_name("DIR");
   command->add_option("--data", options->data, "Other data than it was trained on");
@@ -188,7 +188,8 @@ void add_lra_eval(CLI::App& lra) {
       ->type_name("N");
   add_json_flag(command, options->json);
   command->callback([options] {
-    if (std::filesystem::is_directory(options->weights)) options->weights += "/best.safetensors";
+    if (std::filesystem::is_directory(options->model.weights))
+      options->model.weights += "/best.safetensors";
     evaluate_sequences(*options);
   });
 }

@@ -6,17 +6,13 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/parallel.h"
 #include "base/printable.h"
 #include "cli/command.h"
 #include "cli/progress.h"
-#include "data/listops.h"
 #include "data/sequence_loader.h"
 #include "data/text_file.h"
-#include "data/utf8.h"
 #include "metric/probability.h"
 #include "spec/names.h"
-#include "wing/wing.h"
 
 namespace soft {
 namespace {
@@ -30,41 +26,18 @@ std::string read_standard_input(int64_t most) {
   std::string text(static_cast<size_t>(most) + 1, '\0');
   std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(std::cin.gcount()));
-  if (text.empty()) fail("standard input is empty");
-  Utf8Check utf8;
-  const bool cut = static_cast<int64_t>(text.size()) > most;
-  if (!utf8.take(text.data(), text.size()) || (!cut && !utf8.whole())) {
-    fail("standard input is not UTF-8");
-  }
   return text;
 }
 
-std::vector<int32_t> listops_tokens(const std::string& text, int64_t length) {
-  std::vector<int32_t> tokens;
-  size_t at = 0;
-  while ((at = text.find_first_not_of(" \t\r\n", at)) != std::string::npos) {
-    const size_t end = std::min(text.find_first_of(" \t\r\n", at), text.size());
-    const uint8_t token = listops_token(std::string_view(text).substr(at, end - at));
-    if (token != 0) tokens.push_back(token);
-    at = end;
-  }
-  if (tokens.empty()) fail("there is no token in it");
-  tokens.resize(std::min<size_t>(tokens.size(), static_cast<size_t>(length)));
-  return tokens;
-}
-
-// A text of at most `cut` tokens; ListOps' brackets make its text longer than that.
-std::vector<int32_t> tokens_of(const SequenceCard& card, const std::string& input) {
-  constexpr int64_t kLongestToken = 16;
-  const bool listops = card.task == "listops";
-  const int64_t most = listops ? kLongestToken * card.cut : card.cut;
+TextTokens tokens_of(const SequenceRunner& runner, const std::string& input) {
+  const int64_t most = runner.longest_text();
+  const std::string name = input == "-" ? "standard input" : "'" + input + "'";
   const std::string text = input == "-" ? read_standard_input(most)
                                         : read_text_start(input, static_cast<uint64_t>(most) + 1);
-  if (listops) return listops_tokens(text, card.cut);
-  if (static_cast<int64_t>(text.size()) > card.cut) {
-    log("'{}' is longer than {} bytes and was cut", input, card.cut);
-  }
-  return byte_tokens(text, card.cut);
+  const bool begun = static_cast<int64_t>(text.size()) > most;
+  TextTokens tokens = runner.read_text(text, name, begun);
+  if (tokens.cut) log("{} is longer than {} tokens and was cut", name, runner.card().cut);
+  return tokens;
 }
 
 Json text_json(const std::string& file, const std::vector<Ranked>& top, const SequenceCard& card) {
@@ -77,10 +50,6 @@ Json text_json(const std::string& file, const std::vector<Ranked>& top, const Se
 }
 
 }  // namespace
-
-SequenceRunner open_sequence_runner(const Weights& weights) {
-  return {sequence_card(weights), torch_wing().open_sequences(weights, threads())};
-}
 
 SequenceSet open_for(const SequenceCard& card, const std::string& data, SequencePart part,
                      int64_t limit) {
@@ -106,7 +75,7 @@ Tally tally_sequences(const SequenceRunner& runner, const SequenceSet& set, int6
   ProgressLine progress;
   Tally tally(set.class_count());
   for (SequenceBatch batch; loader.next(batch);) {
-    const auto logits = runner.answers.logits(batch.tokens.data(), batch.count, batch.length);
+    const auto logits = runner.logits(batch.tokens.data(), batch.count, batch.length);
     for (int64_t i = 0; i < batch.count; ++i) {
       tally.add(logits.data() + i * set.class_count(), batch.labels[i]);
     }
@@ -118,8 +87,8 @@ Tally tally_sequences(const SequenceRunner& runner, const SequenceSet& set, int6
 
 void evaluate_sequences(const SequenceEvalOptions& options) {
   const SequencePart part = part_of(options.part);
-  const SequenceRunner runner = open_sequence_runner(read_weights(options.weights));
-  const SequenceSet set = open_for(runner.card, options.data, part, options.limit);
+  const SequenceRunner runner = open_sequence_runner(options.model, options.engine);
+  const SequenceSet set = open_for(runner.card(), options.data, part, options.limit);
   const Tally tally = tally_sequences(runner, set, options.batch);
   if (options.json) {
     return print_json({{"data", set.name},
@@ -135,23 +104,20 @@ void evaluate_sequences(const SequenceEvalOptions& options) {
 }
 
 void classify_texts(const SequenceRunner& runner, const SequenceClassifyOptions& options) {
-  if (runner.card.spec.sides != 1 || runner.card.task == "image") {
-    fail_usage("{} reads no single text", runner.card.spec.name);
-  }
+  check_reads_texts(runner.card());
   Json rows = Json::array();
   for (const std::string& input : options.inputs) {
-    const std::vector<int32_t> tokens = tokens_of(runner.card, input);
-    const auto logits =
-        runner.answers.logits(tokens.data(), 1, static_cast<int64_t>(tokens.size()));
+    const TextTokens tokens = tokens_of(runner, input);
+    const auto logits = runner.logits({&tokens.ids});
     const auto top = top_classes(logits.data(), static_cast<int64_t>(logits.size()), options.top);
     if (options.json) {
-      rows.push_back(text_json(input, top, runner.card));
+      rows.push_back(text_json(input, top, runner.card()));
       continue;
     }
     fmt::print("{}\n", shown(input));
     for (const Ranked& ranked : top) {
       fmt::print("  {:6.2f} %  {}\n", 100 * ranked.probability,
-                 shown(runner.card.classes[ranked.index]));
+                 shown(runner.card().classes[ranked.index]));
     }
   }
   if (options.json) print_json(rows);

@@ -5,18 +5,10 @@
 #include <vector>
 
 #include "data/sequence.h"
+#include "facade/sequence_runner.h"
 #include "metric/tally.h"
-#include "weights/sequence_card.h"
-#include "wing/sequence.h"
 
 namespace soft {
-
-struct SequenceRunner {
-  SequenceCard card;
-  SequenceAnswers answers;
-};
-
-SequenceRunner open_sequence_runner(const Weights& weights);
 
 // Right answers over a whole set, with progress on stderr.
 Tally tally_sequences(const SequenceRunner& runner, const SequenceSet& set, int64_t batch);
@@ -25,7 +17,8 @@ SequenceSet open_for(const SequenceCard& card, const std::string& data, Sequence
                      int64_t limit);
 
 struct SequenceEvalOptions {
-  std::string weights;
+  ModelOptions model;
+  std::string engine;
   std::string data;  // empty: that of the training
   std::string part = "test";
   int64_t limit = 0, batch = 32;

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/serve_flags.h"
 #include "facade/runner.h"
+#include "facade/sequence_runner.h"
 
 namespace soft {
 namespace {
@@ -20,6 +21,9 @@ constexpr const char* kPrefix = "SOFT_SERVE_";
 constexpr size_t kWorkerMemory = size_t{1} << 30;
 
 ServedModel open_model(const ServeFlags& options) {
+  if (is_sequence_model(options.model)) {
+    return ServedModel(open_sequence_runner(options.model, options.engine));
+  }
   WorkspaceOptions workspaces;
   workspaces.largest_bytes = kWorkerMemory;
   return ServedModel(open_runner(options.model, options.engine, workspaces));

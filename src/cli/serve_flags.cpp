@@ -129,7 +129,7 @@ void add_crew_flags(Flags& flags, ServeFlags& options) {
 void add_limit_flags(Flags& flags, ServeFlags& options) {
   flags.group("Limits");
   flags.number("--max-pictures", options.max_pictures, {1, 1000}, "N",
-               "In a request (default: 32)");
+               "In a request, or texts (default: 32)");
   flags.number("--max-megapixels", options.max_megapixels, {1, 2000}, "N",
                "Of a picture, in millions (default: 64)");
   flags.number("--max-side", options.max_side, {1, 1'000'000}, "N",

@@ -1,6 +1,7 @@
 #include "data/listops.h"
 
 #include <algorithm>
+#include <limits>
 #include <ostream>
 
 #include "base/error.h"
@@ -92,14 +93,23 @@ int ListOpsMachine::value() const {
   return value_;
 }
 
-int listops_value(std::string_view text) {
-  ListOpsMachine machine;
+std::vector<int32_t> listops_tokens(std::string_view text, int64_t most) {
   constexpr std::string_view kBlanks = " \t\r\n";
-  for (size_t at = text.find_first_not_of(kBlanks); at != text.npos;
+  std::vector<int32_t> tokens;
+  for (size_t at = text.find_first_not_of(kBlanks);
+       at != text.npos && static_cast<int64_t>(tokens.size()) < most;
        at = text.find_first_not_of(kBlanks, at)) {
     const size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
-    if (const uint8_t token = listops_token(text.substr(at, end - at))) machine.push(token);
+    if (const uint8_t token = listops_token(text.substr(at, end - at))) tokens.push_back(token);
     at = end;
+  }
+  return tokens;
+}
+
+int listops_value(std::string_view text) {
+  ListOpsMachine machine;
+  for (const int32_t token : listops_tokens(text, std::numeric_limits<int64_t>::max())) {
+    machine.push(static_cast<uint8_t>(token));
   }
   return machine.value();
 }

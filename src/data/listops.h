@@ -26,6 +26,9 @@ enum ListOpsToken : uint8_t {
 // The token of a word; 0 for parentheses, which say nothing, and an Error for anything else.
 uint8_t listops_token(std::string_view word);
 
+// The tokens of any mixture of the public text forms, at most so many of them.
+std::vector<int32_t> listops_tokens(std::string_view text, int64_t most);
+
 // Evaluates one expression as its tokens come, in constant memory a level.
 class ListOpsMachine {
  public:

@@ -157,7 +157,7 @@ double best_constant(const SequenceSet& set) {
   return 100 * most / static_cast<double>(set.size());
 }
 
-std::vector<int32_t> byte_tokens(const std::string& text, int64_t length) {
+std::vector<int32_t> byte_tokens(std::string_view text, int64_t length) {
   const size_t count = std::min(text.size(), static_cast<size_t>(length));
   std::vector<int32_t> tokens(count);
   for (size_t i = 0; i < count; ++i) tokens[i] = static_cast<uint8_t>(text[i]) + 1;

@@ -50,7 +50,7 @@ SequenceSet subset(SequenceSet set, std::vector<int64_t> chosen);
 double best_constant(const SequenceSet& set);
 
 // Bytes as tokens: byte + 1, the first `length` of them.
-std::vector<int32_t> byte_tokens(const std::string& text, int64_t length);
+std::vector<int32_t> byte_tokens(std::string_view text, int64_t length);
 constexpr int64_t kByteVocabulary = 512;
 
 }  // namespace soft

@@ -42,6 +42,8 @@ Wide count(const std::vector<int64_t>& shape) {
 
 int Builder::add(Part part) {
   part.place = place_;
+  part.cost.macs *= times_;
+  part.cost.inverse_macs *= times_;
   result_.parts.push_back(std::move(part));
   return static_cast<int>(result_.parts.size()) - 1;
 }
@@ -62,7 +64,7 @@ std::vector<int> Builder::declare_linear(const std::string& name, const op::Line
       declare({name + ".weight", {linear.out, linear.in}, TensorKind::kTrained, linears_})};
   if (linear.bias) {
     tensors.push_back(
-        declare({name + ".bias", {linear.out}, TensorKind::kTrained, Start::kZeros, false}));
+        declare({name + ".bias", {linear.out}, TensorKind::kTrained, linear_biases_, false}));
   }
   return tensors;
 }
@@ -141,9 +143,12 @@ int Builder::unflatten(int tokens, const op::Unflatten& unflatten) {
   return add({unflatten, "", {tokens}, {}, {shape(tokens)[1], grid.h, grid.w}});
 }
 
-int Builder::class_token(int tokens, const std::string& name) {
+int Builder::class_token(int tokens, const std::string& name, bool of_sequences) {
   const int64_t count = shape(tokens)[0], dim = shape(tokens)[1];
-  const int tensor = declare({name, {1, 1, dim}, TensorKind::kTrained, Start::kNormal, false});
+  const std::vector<int64_t> own =
+      of_sequences ? std::vector{dim} : std::vector<int64_t>{1, 1, dim};
+  const Start start = of_sequences ? Start::kGaussian : Start::kNormal;
+  const int tensor = declare({name, own, TensorKind::kTrained, start, false});
   return add({op::ClassToken{}, name, {tokens}, {tensor}, {count + 1, dim}});
 }
 
@@ -271,5 +276,22 @@ int Builder::reduce(int x, const op::Reduce& reduce, Wide macs) {
   part.cost.macs = macs;
   return add(std::move(part));
 }
+
+int Builder::lookup(int64_t length, const std::string& name, const std::vector<int64_t>& table) {
+  const int tensor = declare({name, table, TensorKind::kTrained, Start::kGaussian});
+  return add({op::Lookup{table[0]}, name, {}, {tensor}, {length, table[1]}});
+}
+
+int Builder::order(int tokens, const std::string& name, int64_t rows) {
+  const int tensor =
+      declare({name, {rows, shape(tokens)[1]}, TensorKind::kTrained, Start::kGaussian});
+  return add({op::Order{}, name, {tokens}, {tensor}, shape(tokens)});
+}
+
+int Builder::dropout(int x, double rate) {
+  return rate > 0 ? add({op::Dropout{rate}, "", {x}, {}, shape(x)}) : x;
+}
+
+int Builder::pair(int x) { return add({op::Pair{}, "", {x}, {}, {4 * shape(x)[0]}}); }
 
 }  // namespace soft

@@ -22,11 +22,14 @@ class Builder {
  public:
   // What is declared and made from now on stands here.
   void at(Place place) { place_ = place; }
-  // What new weights of convolutions and linear layers start with from now on.
-  void start_with(Start convolutions, Start linears) {
+  // What new weights of convolutions and linear layers start with from now on, and linear biases.
+  void start_with(Start convolutions, Start linears, Start linear_biases = Start::kZeros) {
     convolutions_ = convolutions;
     linears_ = linears;
+    linear_biases_ = linear_biases;
   }
+  // What is made from now on runs so many times for one sample.
+  void repeated(int times) { times_ = times; }
 
   // ---- Parts
   int pixels(Grid image);
@@ -37,7 +40,7 @@ class Builder {
   int layer_norm(int x, const std::string& name, double epsilon);
   int flatten(int map);
   int unflatten(int tokens, const op::Unflatten& unflatten);
-  int class_token(int tokens, const std::string& name);
+  int class_token(int tokens, const std::string& name, bool of_sequences = false);
   int position(int tokens, const std::string& name, const op::Position& position);
   int slice(int x, const op::Slice& slice);
   int mix(const std::vector<int>& query_key_value, const std::string& name, const op::Mix& mix);
@@ -59,6 +62,10 @@ class Builder {
   int product(int a, int b, const op::Product& product);
   int softmax(int x, int64_t axis);
   int reduce(int x, const op::Reduce& reduce, Wide macs = 0);  // of the products that it sums
+  int lookup(int64_t length, const std::string& name, const std::vector<int64_t>& table);
+  int order(int tokens, const std::string& name, int64_t rows);
+  int dropout(int x, double rate);  // x itself where nothing is dropped
+  int pair(int x);
 
   // ---- Tensors
   int declare(TensorShape tensor);  // its index; `place` is filled in
@@ -83,7 +90,8 @@ class Builder {
   Description result_;
   std::map<std::string, int> known_;  // declared tensors
   Place place_;
-  Start convolutions_ = Start::kUniform, linears_ = Start::kNormal;
+  Start convolutions_ = Start::kUniform, linears_ = Start::kNormal, linear_biases_ = Start::kZeros;
+  int times_ = 1;
 };
 
 }  // namespace soft

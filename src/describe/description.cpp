@@ -1,7 +1,5 @@
 #include "describe/description.h"
 
-#include "describe/layer.h"
-
 namespace soft {
 namespace {
 
@@ -33,6 +31,10 @@ struct Namer {
   std::string_view operator()(const op::Product&) const { return "product"; }
   std::string_view operator()(const op::Softmax&) const { return "softmax"; }
   std::string_view operator()(const op::Reduce&) const { return "reduce"; }
+  std::string_view operator()(const op::Lookup&) const { return "lookup"; }
+  std::string_view operator()(const op::Order&) const { return "order"; }
+  std::string_view operator()(const op::Dropout&) const { return "dropout"; }
+  std::string_view operator()(const op::Pair&) const { return "pair"; }
 };
 
 }  // namespace
@@ -51,16 +53,6 @@ const TensorShape* Description::find(const Part& part, std::string_view name) co
     if (tensors[tensor].name == whole) return &tensors[tensor];
   }
   return nullptr;
-}
-
-std::vector<TensorShape> layer_tensors(const AttentionSpec& attention, int mlp_ratio,
-                                       const std::string& prefix) {
-  Builder net;
-  net.at({0, 0});
-  const int tokens = net.flatten(net.pixels({1, 1}));  // a lone layer needs tokens of any number
-  net.result().parts[tokens].shape = {1, attention.dim};
-  add_layer(net, tokens, {attention, int64_t{mlp_ratio} * attention.dim, {1, 1}}, prefix);
-  return net.take().tensors;
 }
 
 }  // namespace soft

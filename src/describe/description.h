@@ -38,7 +38,8 @@ enum class Start {
   kZeros,
   kOnes,
   kUniform,     // ±1/sqrt(inputs), as LibTorch's convolutions
-  kNormal,      // N(0, 0.02)
+  kNormal,      // N(0, 0.02), drawn when all else is
+  kGaussian,    // N(0, 0.02), drawn in its turn
   kOrthogonal,  // rows of orthogonal Gaussians
   kFanOut,      // N(0, sqrt(2 / outputs)), as ResNet's convolutions
   kTiny,        // 1e-6
@@ -105,10 +106,6 @@ Description describe(const ModelSpec& spec, Grid image);
 
 // Every tensor that a model of this spec has, in file order.
 std::vector<TensorShape> tensors_of(const ModelSpec& spec);
-
-// Those of one transformer layer; `prefix` is "block1.0." and the like.
-std::vector<TensorShape> layer_tensors(const AttentionSpec& attention, int mlp_ratio,
-                                       const std::string& prefix);
 
 // What a mechanism itself learns or draws, and its value path; `prefix` ends in a dot or is empty.
 std::vector<TensorShape> mix_tensors(const AttentionSpec& attention, const std::string& prefix);

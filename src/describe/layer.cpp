@@ -3,25 +3,28 @@
 namespace soft {
 namespace {
 
-constexpr double kPostEpsilon = 1e-5, kPreEpsilon = 1e-6;
+constexpr double kPostEpsilon = 1e-5, kPreEpsilon = 1e-6, kSequenceEpsilon = 1e-5;
 
-// Published names of SOFT's layers, and of ViT's blocks.
+bool is_post(const AttentionSpec& spec) { return !spec.sequence && spec.names == LayerForm::kPost; }
+
+// Published names of SOFT's layers and of ViT's blocks; those of sequences have no groups.
 struct LayerNames {
-  LayerNames(LayerForm form, const std::string& prefix) {
-    const bool post = form == LayerForm::kPost;
-    const std::string attention = prefix + (post ? "att.mha." : "attn.");
-    const std::string outer = prefix + (post ? "att." : ""),
-                      mlp = prefix + (post ? "att." : "mlp.");
-    query = attention + (post ? "W_q" : "q");
+  LayerNames(const AttentionSpec& spec, const std::string& prefix) {
+    const bool soft = spec.sequence || is_post(spec);
+    const auto group = [&](const char* post, const char* pre) {
+      return prefix + (spec.sequence ? "" : soft ? post : pre);
+    };
+    const std::string attention = group("att.mha.", "attn."), mlp = group("att.", "mlp.");
+    query = attention + (soft ? "W_q" : "q");
     key = attention + "W_k";
-    value = attention + (post ? "W_v" : "v");
+    value = attention + (soft ? "W_v" : "v");
     key_value = attention + "kv";
     mix = attention + "attn";
-    merge = attention + (post ? "ff" : "proj");
-    norm1 = outer + "norm1";
-    norm2 = outer + "norm2";
-    up = mlp + (post ? "ff1" : "fc1");
-    down = mlp + (post ? "ff2" : "fc2");
+    merge = attention + (soft ? "ff" : "proj");
+    norm1 = group("att.", "") + "norm1";
+    norm2 = group("att.", "") + "norm2";
+    up = mlp + (soft ? "ff1" : "fc1");
+    down = mlp + (soft ? "ff2" : "fc2");
   }
   std::string query, key, value, key_value, mix, merge, norm1, norm2, up, down;
 };
@@ -33,7 +36,7 @@ int attention(Builder& net, int x, const LayerShape& shape, const LayerNames& na
   int key = query, value = 0;
   if (shares_query_and_key(spec.mechanism)) {
     value = net.linear(x, names.value, dim);
-  } else if (spec.names == LayerForm::kPre) {
+  } else if (!spec.sequence && spec.names == LayerForm::kPre) {
     const int both = net.linear(x, names.key_value, 2 * dim);
     key = net.slice(both, {1, 0, dim});
     value = net.slice(both, {1, dim, dim});
@@ -41,7 +44,8 @@ int attention(Builder& net, int x, const LayerShape& shape, const LayerNames& na
     key = net.linear(x, names.key, dim);
     value = net.linear(x, names.value, dim);
   }
-  const int mixed = net.mix({query, key, value}, names.mix, {spec, shape.grid, shape.prefix});
+  const int mixed =
+      net.mix({query, key, value}, names.mix, {spec, shape.grid, shape.prefix, shape.dropout});
   return net.linear(mixed, names.merge, dim);
 }
 
@@ -49,9 +53,9 @@ int mlp(Builder& net, int x, const LayerShape& shape, const LayerNames& names) {
   const int hidden = net.linear(x, names.up, shape.hidden);
   const Wide tokens = net.shape(x)[0];
   net.alive(hidden, tokens * (shape.attention.dim + shape.hidden));
-  const bool post = shape.attention.names == LayerForm::kPost;
-  return net.linear(net.activate(hidden, post ? Curve::kTanhGelu : Curve::kErfGelu), names.down,
-                    shape.attention.dim);
+  const Curve gelu = is_post(shape.attention) ? Curve::kTanhGelu : Curve::kErfGelu;
+  const int bent = net.dropout(net.activate(hidden, gelu), shape.dropout);
+  return net.linear(bent, names.down, shape.attention.dim);
 }
 
 int post_layer(Builder& net, int x, const LayerShape& shape, const LayerNames& names) {
@@ -66,18 +70,20 @@ int post_layer(Builder& net, int x, const LayerShape& shape, const LayerNames& n
 
 int pre_layer(Builder& net, int x, const LayerShape& shape, const LayerNames& names) {
   const op::Residual residual{shape.depth, true};
-  const int normed = net.layer_norm(x, names.norm1, kPreEpsilon);
-  const int y = net.residual(x, attention(net, normed, shape, names), residual);
-  return net.residual(y, mlp(net, net.layer_norm(y, names.norm2, kPreEpsilon), shape, names),
-                      residual);
+  const double epsilon = shape.attention.sequence ? kSequenceEpsilon : kPreEpsilon;
+  const auto add_branch = [&](int to, const std::string& norm, const auto& branch) {
+    const int y = branch(net, net.layer_norm(to, norm, epsilon), shape, names);
+    return net.residual(to, net.dropout(y, shape.dropout), residual);
+  };
+  return add_branch(add_branch(x, names.norm1, attention), names.norm2, mlp);
 }
 
 }  // namespace
 
 int add_layer(Builder& net, int x, const LayerShape& shape, const std::string& prefix) {
-  const LayerNames names(shape.attention.names, prefix);
-  return shape.attention.names == LayerForm::kPost ? post_layer(net, x, shape, names)
-                                                   : pre_layer(net, x, shape, names);
+  const LayerNames names(shape.attention, prefix);
+  return is_post(shape.attention) ? post_layer(net, x, shape, names)
+                                  : pre_layer(net, x, shape, names);
 }
 
 }  // namespace soft

@@ -109,7 +109,8 @@ void add_sampler(std::vector<TensorShape>& tensors, const AttentionSpec& spec,
   const std::string landmark = prefix + std::string(kLandmarkName);
   const std::string norm = prefix + std::string(kLandmarkNormName);
   if (spec.mechanism == Mechanism::kSoftDense) {
-    tensors.push_back({landmark, {d, d}, TensorKind::kTrained, Start::kNormal});
+    const Start start = spec.sequence ? Start::kUniform : Start::kNormal;  // sequences: LibTorch's
+    tensors.push_back({landmark, {d, d}, TensorKind::kTrained, start});
   } else if (uses_landmarks(spec.mechanism) && spec.sampler == Sampler::kConv) {
     tensors.push_back(
         {landmark, window(spec, d, d, spec.ratio), TensorKind::kTrained, Start::kUniform});
@@ -124,7 +125,8 @@ void add_sampler(std::vector<TensorShape>& tensors, const AttentionSpec& spec,
 TensorShape projection(const AttentionSpec& spec, const std::string& name) {
   const int64_t d = spec.head_dim(), r = spec.ratio;
   if (!spec.sequence) return {name, {d, d, r, r}, TensorKind::kTrained, Start::kUniform};
-  return {name, {spec.heads, spec.projection, spec.longest}, TensorKind::kTrained, Start::kNormal};
+  return {
+      name, {spec.heads, spec.projection, spec.longest}, TensorKind::kTrained, Start::kGaussian};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What the parts of a model do: one small struct per operation. Shapes leave the batch out: a map
 // is [C, H, W], tokens are [n, C] with class tokens first and then the grid row by row, a vector is
-// [C].
+// [C]. A batch of sequences is [1, T, C]: all their tokens, one sequence behind the other, without
+// padding.
 //
 // To add an operation: a struct here, in `Operation` and in name_of; a function of Builder
 // (describe/builder.h) that says its tensors, shape and cost; and its code in each engine that is
@@ -62,7 +63,7 @@ struct Unflatten {
   int64_t prefix = 0;
 };
 
-// Puts a learnt token in front. Tensor [1, 1, C].
+// Puts a learnt token in front. Tensor [1, 1, C], of sequences [C].
 struct ClassToken {};
 
 // Adds a vector to every token. Tensor [1, prefix + made_for, C], resized (corners not aligned)
@@ -90,6 +91,7 @@ struct Mix {
   AttentionSpec spec;
   Grid grid;  // w = 1 for sequences
   int64_t prefix = 0;
+  double dropout = 0;  // of attention weights in training, where the mechanism has a softmax
 };
 
 // Element by element.
@@ -107,7 +109,27 @@ struct Residual {
 // Tokens [n, C] -> [C]: the first one (a class token), or the mean of all.
 struct Pool {
   bool first = false;
+  int64_t divisor = 0;  // of the mean, where it is not the number of tokens
 };
+
+// ---- Sequences.
+
+// The sequence: no input -> [n, C], the table's row for every id. Tensor [vocabulary, C]; 0 is
+// padding, or within a sequence a token that is not there.
+struct Lookup {
+  int64_t vocabulary = 0;
+};
+
+// Adds row i to the i-th token of every sequence. Tensor [rows, C].
+struct Order {};
+
+// Drops single elements in training, scaled so that their expectation stays.
+struct Dropout {
+  double rate = 0;
+};
+
+// A pair's vectors a and b [C] -> [4·C]: a, b, a·b, a - b. A batch holds first all a, then all b.
+struct Pair {};
 
 // ---- What other families are made of. Values that do not come from a picture (Stored, Constant)
 // are the same for every sample of a batch.
@@ -190,7 +212,7 @@ using Operation =
                  op::ClassToken, op::Position, op::Slice, op::Mix, op::Activate, op::Residual,
                  op::Pool, op::BatchNorm, op::WindowPool, op::GlobalMean, op::Combine, op::Stored,
                  op::Constant, op::Reshape, op::Permute, op::Join, op::Pad, op::Unfold, op::Product,
-                 op::Softmax, op::Reduce>;
+                 op::Softmax, op::Reduce, op::Lookup, op::Order, op::Dropout, op::Pair>;
 
 std::string_view name_of(const Operation& operation);  // "convolution", "layer norm", …
 

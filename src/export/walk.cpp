@@ -29,6 +29,11 @@ std::vector<float> repeated(const std::vector<float>& values, int64_t times) {
 
 }  // namespace
 
+Value OnnxWalk::refused() const {
+  fail_usage("ONNX files are written of models that see pictures, and {} is no part of those",
+             name_of(part_->operation));
+}
+
 Value OnnxWalk::curve(Curve curve, const Value& x) {
   switch (curve) {
     case Curve::kNone:

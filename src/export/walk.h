@@ -94,12 +94,17 @@ class OnnxWalk {
     const int64_t axis = softmax.axis < 0 ? softmax.axis : softmax.axis + 1;
     return graph_.node("Softmax", {input()}, {{"axis", axis}});
   }
+  Value emit(const op::Dropout&) { return input(); }
+  Value emit(const op::Lookup&) { return refused(); }
+  Value emit(const op::Order&) { return refused(); }
+  Value emit(const op::Pair&) { return refused(); }
   Value emit(const op::Reduce& reduce) {
     const Value sum = graph_.summed(input(), reduce.axis + 1);
     if (!reduce.mean) return sum;
     return graph_.divided(sum, graph_.scalar(static_cast<float>(input_shape()[reduce.axis])));
   }
 
+  [[noreturn]] Value refused() const;
   static Shape batched(int64_t batch, Shape shape) {
     shape.insert(shape.begin(), batch);
     return shape;

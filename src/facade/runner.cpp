@@ -1,12 +1,11 @@
 #include "facade/runner.h"
 
-#include <mutex>
-
 #include "base/error.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "describe/cost.h"
 #include "facade/boxed.h"
+#include "facade/one_at_a_time.h"
 #include "facade/workspaces.h"
 #include "weights/int8.h"
 #include "wing/wing.h"
@@ -41,15 +40,6 @@ Answers native_answers(const std::shared_ptr<const Packed>& model,
         [&](Workspace& workspace) { return attention_row(*model, workspace, images, query); });
   };
   return answers;
-}
-
-// LibTorch spreads each question over all cores: a second one at the same time would gain nothing.
-template <class Question>
-auto one_at_a_time(const std::shared_ptr<std::mutex>& mutex, Question question) {
-  return [mutex, question = std::move(question)](const auto&... asked) {
-    const std::lock_guard<std::mutex> lock(*mutex);
-    return question(asked...);
-  };
 }
 
 Answers torch_answers(const LoadedModel& model, bool fused) {

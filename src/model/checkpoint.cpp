@@ -5,8 +5,8 @@
 
 namespace soft {
 
-void load_weights(Classifier& model, const Weights& weights) {
-  check_fit(weights, model.spec());
+void load_weights(DescribedModel& model, const Weights& weights) {
+  check_fit(weights, model.description().tensors, model.name());
   const torch::NoGradGuard no_grad;
   for (const ModelTensor& own : model.tensors()) {
     std::vector<float> values = to_floats(weights.tensors.at(own.name));
@@ -15,7 +15,7 @@ void load_weights(Classifier& model, const Weights& weights) {
   }
 }
 
-std::vector<NamedTensor> weights_of(const Classifier& model) {
+std::vector<NamedTensor> weights_of(const DescribedModel& model) {
   std::vector<NamedTensor> named;
   for (const auto& [name, tensor, kind, decays, head, layers] : model.tensors()) {
     if (tensor.scalar_type() != torch::kFloat32 || !tensor.is_contiguous() || !tensor.is_cpu()) {

@@ -1,34 +1,19 @@
-// A classifier as its description says: it holds the description's tensors under their published
-// names and runs its parts in their order (model/run.h). Any frame, any mechanism, any picture of
-// at least 32 pixels a side.
+// A classifier of pictures. Any frame, any mechanism, any picture of at least 32 pixels a side.
 #pragma once
 
-#include <torch/nn/module.h>
-
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
-#include "model/input.h"
-#include "model/run.h"
+#include "model/described_model.h"
 
 namespace soft {
 
-// A tensor of a model and what training must know of it.
-struct ModelTensor {
-  std::string name;
-  torch::Tensor tensor;
-  TensorKind kind = TensorKind::kTrained;
-  bool decays = true;         // weight decay applies
-  bool head = false;          // of the last linear layer, made anew for other classes
-  int64_t layers_behind = 0;  // between it and the head; the first embedding counts as a layer
-};
-
-class Classifier : public torch::nn::Module {
+class Classifier : public DescribedModel {
  public:
-  explicit Classifier(const ModelSpec& spec);
+  explicit Classifier(const ModelSpec& spec);  // described at the spec's own image size
 
   torch::Tensor forward(const Input& input);  // logits [B, classes]
   torch::Tensor embed(const Input& input);    // what the head reads, [B, C]
@@ -56,41 +41,18 @@ class Classifier : public torch::nn::Module {
   // Drop rates grow linearly from 0 in the first layer to `rate` in the last.
   void set_drop_path(double rate, bool whole_samples = false) { drop_ = {rate, whole_samples}; }
 
-  // Before each step of training, counted from 0: mechanisms that draw at random may draw anew.
-  void start_step(int64_t step);
-
   const ModelSpec& spec() const { return spec_; }
-  const Description& description() const { return own_->model; }  // at the spec's own image size
-  std::vector<ModelTensor> tensors() const;  // all that files hold, in their order
 
  private:
-  struct Sized {
-    Description model;
-    std::vector<int> last_use;  // by part: the last part that reads it
-  };
-  // Called in front of each part, when its inputs are there; false ends the run.
-  using Watch = std::function<bool(int part, const std::vector<torch::Tensor>& values)>;
-
-  static std::shared_ptr<const Sized> sized(const ModelSpec& spec, Grid size);
-  std::shared_ptr<const Sized> sized_for(const Input& input);
-  void make_tensors();
-  torch::Tensor held(const TensorShape& shape, const torch::Tensor& value);
-  torch::nn::Module& group(const std::string& path);
-  PartRun part_run(const Part& part);
-  torch::Tensor run_parts(const Sized& sized, const Input& input, const Watch& watch = {});
+  std::shared_ptr<const Route> route_for(const Input& input);
   void watch_mixes(const Input& input, int stage, int layer, int count,
                    const std::function<void(const Mixing&)>& seen);
   void check_layer(int stage, int layer) const;
 
   ModelSpec spec_;
-  std::shared_ptr<const Sized> own_;
   std::mutex latest_lock_;
-  std::shared_ptr<const Sized> latest_;  // of the last input's size
+  std::shared_ptr<const Route> latest_;  // of the last input's size
   Grid latest_size_;
-  std::vector<torch::Tensor> tensors_;                                // of the description
-  std::map<std::string, std::shared_ptr<Attention>> attentions_;      // by the mix's name
-  std::map<std::string, std::shared_ptr<torch::nn::Module>> groups_;  // by path
-  Drop drop_;
 };
 
 }  // namespace soft

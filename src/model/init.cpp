@@ -10,10 +10,11 @@ namespace {
 
 using torch::Tensor;
 
+constexpr double kStd = 0.02;
+
 // N(0, 0.02) restricted to [-2, 2], by drawing the few outsiders again. LibTorch has no
 // trunc_normal_.
 void truncated_normal(Tensor tensor) {
-  constexpr double kStd = 0.02;
   tensor.normal_(0, kStd);
   for (auto outside = tensor.abs() > 2; outside.any().item<bool>(); outside = tensor.abs() > 2) {
     tensor.copy_(torch::where(outside, torch::randn_like(tensor) * kStd, tensor));
@@ -51,6 +52,7 @@ void start(const TensorShape& shape, Tensor tensor) {
       tensor.copy_(waves(tensor.size(1), tensor.size(2)));
       return;
     case Start::kUniform:
+    case Start::kGaussian:
     case Start::kOrthogonal:
       return;  // as drawn already
   }
@@ -86,8 +88,9 @@ std::vector<Tensor> layer_values(const Description& model, const Part& part) {
   std::vector<Tensor> values;
   for (const int index : part.tensors) {
     const TensorShape& tensor = model.tensors[index];
-    const bool ones = tensor.start == Start::kOnes;
-    values.push_back(ones ? torch::ones(tensor.shape) : torch::zeros(tensor.shape));
+    values.push_back(tensor.start == Start::kOnes       ? torch::ones(tensor.shape)
+                     : tensor.start == Start::kGaussian ? torch::randn(tensor.shape) * kStd
+                                                        : torch::zeros(tensor.shape));
   }
   if (!is_dense(part)) return values;
   torch::nn::init::kaiming_uniform_(values[0], std::sqrt(5.0));

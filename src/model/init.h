@@ -1,7 +1,7 @@
 // What a new model starts with: Linear weights, positions and class token N(0, 0.02) truncated at
 // ±2; Linear biases 0; norms 1 and 0; convolutions and the mechanisms' own tensors as LibTorch
-// makes them. Drawn from LibTorch's generator in one fixed order, so that a seed gives the same
-// model in every version.
+// makes them, and so are the linear layers of sequences. Drawn from LibTorch's generator in one
+// fixed order, so that a seed gives the same model in every version.
 #pragma once
 
 #include <functional>

@@ -5,9 +5,11 @@
 #include "attention/gelu.h"
 #include "attention/linear.h"
 #include "attention/torch.h"
+#include "attention/weight_dropout.h"
 #include "model/conv_unit.h"
 #include "model/drop.h"
 #include "model/positions.h"
+#include "model/run_sequence.h"
 
 namespace soft {
 namespace {
@@ -77,7 +79,14 @@ struct Runner {
     return bent(unit.normed(unit.convolved(x())), conv.after);
   }
 
-  Tensor operator()(const op::Linear&) const { return linear(x(), tensor(0), tensor(1)); }
+  // A sequence's head reads one vector, on LibTorch's own product: runs that began with it go on
+  // bit for bit.
+  Tensor operator()(const op::Linear&) const {
+    if (input.is_sequences() && x().dim() == 2) {
+      return torch::nn::functional::linear(x(), tensor(0), tensor(1));
+    }
+    return linear(x(), tensor(0), tensor(1));
+  }
 
   Tensor operator()(const op::LayerNorm& norm) const {
     return torch::layer_norm(x(), {norm.dim}, tensor(0), tensor(1), norm.epsilon);
@@ -88,6 +97,7 @@ struct Runner {
   Tensor operator()(const op::Unflatten& map) const { return as_map(x(), map.prefix, map.grid); }
 
   Tensor operator()(const op::ClassToken&) const {
+    if (input.is_sequences()) return with_class_tokens(x(), tensor(0), input.sequences);
     return torch::cat({tensor(0).expand({x().size(0), -1, -1}), x()}, 1);
   }
 
@@ -100,8 +110,13 @@ struct Runner {
   }
 
   Tensor operator()(const op::Mix& mix) const {
-    return at.attention->forward(at.attention->split(inputs[0], inputs[1], inputs[2]),
-                                 tokens_of(mix, at.training));
+    const WeightDropoutScope weights(mix.dropout);
+    if (input.is_sequences() && x().size(1) == 0) return inputs[2];  // no sequence has a token
+    const Heads heads = at.attention->split(inputs[0], inputs[1], inputs[2]);
+    if (input.is_sequences()) {
+      return mix_each(*at.attention, heads, mix, input.sequences, at.training);
+    }
+    return at.attention->forward(heads, tokens_of(mix, at.training));
   }
 
   Tensor operator()(const op::Activate& activate) const { return bent(x(), activate.curve); }
@@ -114,7 +129,24 @@ struct Runner {
   }
 
   Tensor operator()(const op::Pool& pool) const {
+    if (input.is_sequences()) return pool_each(x(), pool, input.sequences);
     return pool.first ? x().select(1, 0) : x().mean(1);
+  }
+
+  Tensor operator()(const op::Lookup&) const {
+    return tensor(0).index_select(0, input.sequences.tokens).unsqueeze(0);  // [1, T, C]
+  }
+
+  Tensor operator()(const op::Order&) const { return with_order(x(), tensor(0), input.sequences); }
+
+  Tensor operator()(const op::Dropout& dropout) const {
+    return at.training ? drop_elements(x(), dropout.rate) : x();
+  }
+
+  Tensor operator()(const op::Pair&) const {
+    const auto sides = x().chunk(2, 0);
+    const Tensor &a = sides[0], &b = sides[1];
+    return torch::cat({a, b, a * b, a - b}, -1);  // [N, 4·C]
   }
 
   // ---- Other families. What is the same for every sample has a batch of 1.

@@ -14,6 +14,7 @@ namespace soft {
 namespace {
 
 constexpr std::string_view kModelPath = "/v1/model";
+constexpr std::string_view kTextPage = "/text.html";  // what "/" is for a model of texts
 
 // Everything the page needs comes from this server.
 constexpr const char* kPagePolicy =
@@ -68,36 +69,48 @@ std::optional<Response> answer_reading(std::string_view path, const std::string&
   return std::nullopt;
 }
 
-// Runs all pictures of works that ask alike, some at a time: [pictures, classes] or [pictures, C].
-// Nothing when nobody waits for them any more.
-std::optional<std::vector<float>> run_model(const Runner& runner, const std::vector<Work*>& works,
-                                            size_t most) {
+using Items = std::vector<const Work::Item*>;
+
+std::vector<float> run_pictures(const Runner& runner, const Items& items, bool embeds) {
   const int64_t side = runner.spec().image_size;
-  std::vector<const std::vector<float>*> pictures;
-  for (const Work* work : works) {
-    for (size_t i = 0; i < work->pictures(); ++i) pictures.push_back(&work->pixels(i));
+  std::vector<float> pixels;
+  for (const Work::Item* item : items) {
+    pixels.insert(pixels.end(), item->pixels.begin(), item->pixels.end());
   }
-  std::vector<float> answers, pixels;
-  for (size_t first = 0; first < pictures.size(); first += most) {
-    const size_t count = std::min(most, pictures.size() - first);
+  const ImageBatch images{pixels.data(), static_cast<int64_t>(items.size()), {side, side}};
+  return embeds ? runner.vectors(images) : runner.logits(images);
+}
+
+std::vector<float> run_texts(const SequenceRunner& runner, const Items& items) {
+  std::vector<const std::vector<int32_t>*> texts;
+  for (const Work::Item* item : items) texts.push_back(&item->tokens.ids);
+  return runner.logits(texts);
+}
+
+// Runs all items of works that ask alike, some at a time: [items, classes] or [items, C]. Nothing
+// when nobody waits for them any more.
+std::optional<std::vector<float>> run_model(const ServedModel& model,
+                                            const std::vector<Work*>& works, size_t most) {
+  Items items;
+  for (const Work* work : works) {
+    items.insert(items.end(), work->ready().begin(), work->ready().end());
+  }
+  std::vector<float> answers;
+  for (size_t first = 0; first < items.size(); first += most) {
     const bool wanted =
         std::any_of(works.begin(), works.end(), [](const Work* work) { return !work->given_up(); });
     if (!wanted) return std::nullopt;
-    pixels.clear();
-    for (size_t i = first; i < first + count; ++i) {
-      pixels.insert(pixels.end(), pictures[i]->begin(), pictures[i]->end());
-    }
-    const ImageBatch images{pixels.data(), static_cast<int64_t>(count), {side, side}};
-    const auto part = works.front()->embeds() ? runner.vectors(images) : runner.logits(images);
+    const auto begin = items.begin() + static_cast<ptrdiff_t>(first);
+    const Items some(begin, begin + static_cast<ptrdiff_t>(std::min(most, items.size() - first)));
+    const auto part = model.reads_texts()
+                          ? run_texts(*model.texts, some)
+                          : run_pictures(*model.runner, some, works.front()->embeds());
     answers.insert(answers.end(), part.begin(), part.end());
   }
   return answers;
 }
 
 }  // namespace
-
-ServedModel::ServedModel(const Runner& model)
-    : runner(model), attending(model.apart()), preprocessing(preprocessing_of(model.card())) {}
 
 Api::Api(ServedModel model, const Metrics& metrics, ApiOptions options)
     : model_(std::move(model)),
@@ -122,13 +135,16 @@ std::optional<Response> Api::at_once(const Request& request) const {
     for (const std::string_view route : {kClassifyPath, kEmbedPath, kAttendPath}) {
       if (path != route) continue;
       if (request.method != "POST") return wrong_method(route, request, "POST");
-      if (is_upload_type(request.content_type)) return std::nullopt;
-      return refusal(route, 415,
-                     fmt::format("cannot read a picture from '{}'; send image/*, "
-                                 "multipart/form-data or application/json",
-                                 request.content_type));
+      if (model_.reads_texts() && route != kClassifyPath) {
+        return refusal(route, 404,
+                       fmt::format("{} is for pictures; this model reads texts", route));
+      }
+      const std::string obstacle = type_obstacle(request.content_type, wanted_of(model_));
+      if (obstacle.empty()) return std::nullopt;
+      return refusal(route, 415, obstacle);
     }
-    response = answer_reading(path, facts_, metrics_);
+    const bool text_page = path == "/" && model_.reads_texts();
+    response = answer_reading(text_page ? kTextPage : path, facts_, metrics_);
   }
   if (!response) {
     return refusal("other", 404,
@@ -157,20 +173,20 @@ void Api::run_alike(const std::vector<Work*>& works) const {
   };
   std::optional<std::vector<float>> answers;
   try {
-    answers = run_model(model_.runner, works, options_.most_together);
+    answers = run_model(model_, works, options_.most_together);
   } catch (const std::exception& error) {
     log("a batch of {} failed: {}", works.size(), error.what());
     return refuse_all(500, "unexpected failure; the server's log has it");
   }
   if (!answers) return refuse_all(503, "not answered in time; try again in a second");
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  size_t pictures = 0;
-  for (const Work* work : works) pictures += work->pictures();
-  const size_t each = pictures > 0 ? answers->size() / pictures : 0;
+  size_t items = 0;
+  for (const Work* work : works) items += work->ready().size();
+  const size_t each = items > 0 ? answers->size() / items : 0;
   const float* own = answers->data();
   for (Work* work : works) {
-    const size_t count = work->pictures();
-    work->take_answers(own, took.count(), pictures);
+    const size_t count = work->ready().size();
+    work->take_answers(own, took.count(), items);
     own += count * each;
   }
 }

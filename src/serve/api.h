@@ -10,27 +10,15 @@
 #include <vector>
 
 #include "base/json.h"
-#include "facade/runner.h"
 #include "image/codec.h"
-#include "image/transform.h"
 #include "serve/http.h"
 #include "serve/metrics.h"
+#include "serve/served_model.h"
 
 namespace soft {
 
-struct ServedModel {
-  explicit ServedModel(const Runner& model);
-
-  Runner runner;
-  Runner attending;  // the same with workspaces of its own: sizes to attend at are many and large
-  Preprocessing preprocessing;
-
-  const ModelSpec& spec() const { return runner.spec(); }
-  const std::vector<std::string>& class_names() const { return runner.card().class_names; }
-};
-
 struct PictureLimits {
-  size_t pictures = 32;  // of one request
+  size_t pictures = 32;  // or texts, of one request
   DecodeLimits decode{64'000'000, 65'535, 50, 500'000'000, true, {}};
 };
 
@@ -42,7 +30,7 @@ struct Endpoints {
 struct ApiOptions {
   PictureLimits pictures{};
   Endpoints endpoints{};
-  size_t most_together = 8;  // pictures in one run of the model
+  size_t most_together = 8;  // pictures or texts in one run of the model
 };
 
 class Work;
@@ -57,7 +45,7 @@ class Api {
   // The same in steps. First what needs no model: facts, counters, the page, and refusals; nothing
   // for a request that goes on.
   std::optional<Response> at_once(const Request& request) const;
-  // Then the request is taken apart, its pictures are decoded (Work::decode),
+  // Then the request is taken apart, its pictures or texts are decoded (Work::decode),
   std::unique_ptr<Work> read(Request request) const;
   // and the model runs on those that ask for classes or vectors, all of a kind together. Afterwards
   // each work has its response.

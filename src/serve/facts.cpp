@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "describe/cost.h"
+#include "describe/sequence.h"
 
 namespace soft {
 namespace {
@@ -37,27 +38,48 @@ Json stages_of(const ModelCost& cost) {
   return stages;
 }
 
-}  // namespace
+Json text_facts(const SequenceCard& card) {
+  const SequenceSpec& spec = card.spec;
+  const ModelCost cost = cost_of(describe(spec, spec.length));
+  return {{"name", spec.name},
+          {"reads", "texts"},
+          {"task", card.task},
+          {"attention", spec.form},
+          {"params", cost.params},
+          {"macs", cost.macs},
+          {"macs_with_inverse", cost.macs_with_inverse},
+          {"weight_bytes", cost.weight_bytes},
+          {"length", card.cut},
+          {"classes", card.classes.size()},
+          {"class_names", card.classes}};
+}
 
-Json facts_of(const ServedModel& model) {
+Json picture_facts(const ServedModel& model) {
   const ModelSpec& spec = model.spec();
   const ModelCost cost = cost_of(spec, {spec.image_size, spec.image_size});
   const Preprocessing& preprocessing = model.preprocessing;
   return {{"name", spec.name},
+          {"reads", "pictures"},
           {"family", spec.family},
           {"params", cost.params},
           {"macs", cost.macs},
           {"macs_with_inverse", cost.macs_with_inverse},
-          {"weight_bytes", model.runner.weight_bytes()},
+          {"weight_bytes", model.runner->weight_bytes()},
           {"image_size", spec.image_size},
           {"classes", spec.classes},
-          {"class_names", model.class_names()},
+          {"class_names", model.runner->card().class_names},
           {"stages", stages_of(cost)},
           {"sizes", sizes_of(spec)},
           {"preprocessing",
            {{"short_side", preprocessing.short_side},
             {"mean", preprocessing.mean},
             {"std", preprocessing.std}}}};
+}
+
+}  // namespace
+
+Json facts_of(const ServedModel& model) {
+  return model.reads_texts() ? text_facts(model.texts->card()) : picture_facts(model);
 }
 
 void check_size(const ModelSpec& spec, int size) {

@@ -85,7 +85,7 @@ void Pipeline::decode(Ticket& ticket) {
   Work& work = *ticket.work;
   work.decode();
   if (work.refused()) return ticket.answer(work.take_response());
-  ticket.weight = std::max<size_t>(1, work.pictures());
+  ticket.weight = std::max<size_t>(1, work.ready().size());
   if ((work.attends() ? attenders_ : classifiers_).take(ticket)) return;
   answer_busy(ticket, "too many requests wait; try again in a second");
 }

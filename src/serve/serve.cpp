@@ -45,11 +45,11 @@ void raise_descriptors(const Limits& limits) {
   }
 }
 
-void announce(const ServeOptions& options, int port, const ModelSpec& spec) {
+void announce(const ServeOptions& options, int port, const std::string& model) {
   const std::string host = host_name(options.address.host);
   const bool v6 = host.find(':') != std::string::npos;
   const CrewOptions& crew = options.pipeline.classify;
-  log("{} on http://{}{}{}:{}/ (workers: {}, batches of up to {}); Ctrl-C ends it", spec.name,
+  log("{} on http://{}{}{}:{}/ (workers: {}, batches of up to {}); Ctrl-C ends it", model,
       v6 ? "[" : "", host, v6 ? "]" : "", port, crew.workers, crew.most);
 }
 
@@ -88,15 +88,15 @@ void serve(ServedModel model, const ServeOptions& options) {
   Metrics metrics;
   metrics.dropped_lines = [&journal] { return journal.dropped(); };
   Server server(options.address, options.limits, metrics, &journal);
-  const ModelSpec spec = model.spec();
+  const std::string name = model.name();
   const Door door(door_of(options.address.host, options.allowed_hosts, options.allowed_origins));
   const Api api(std::move(model), metrics, options.api);
   Pipeline pipeline(api, options.pipeline, metrics);
   if (!options.journal.errors.empty())
-    announce(options, server.port(), spec);  // to whoever starts it
+    announce(options, server.port(), name);  // to whoever starts it
   const LogToJournal to_journal(journal);
   const Housekeeper housekeeper([&metrics] { return metrics.answered.load(); }, kTidying);
-  announce(options, server.port(), spec);
+  announce(options, server.port(), name);
   const bool answered = server.run(handler_of(door, api, pipeline));
   const bool idle = pipeline.close();
   if (!idle || !answered) leave_at_once(journal, answered);

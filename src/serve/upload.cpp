@@ -12,9 +12,23 @@ namespace {
 
 constexpr const char* kForm = "multipart/form-data";
 constexpr const char* kJson = "application/json";
-constexpr const char* kPicture = "image";    // the field that holds the picture,
-constexpr const char* kPictures = "images";  // and the one that holds several
-constexpr size_t kMostFields = 32;           // beside the pictures
+constexpr size_t kMostFields = 32;  // beside the pictures or texts
+
+// How requests call what the model reads.
+struct Names {
+  const char* what;
+  const char* one;      // the field that holds one,
+  const char* several;  // and the one that holds several
+  const char* missing;
+};
+constexpr Names kPictures{"pictures", "image", "images",
+                          "there is no picture; send its bytes as the body, as the part 'image' of "
+                          "a form, or in base64 as 'image' in JSON"};
+constexpr Names kTexts{"texts", "text", "texts",
+                       "there is no text; send it as the body (text/plain), as the part 'text' of "
+                       "a form, or as 'text' in JSON"};
+
+const Names& names_of(Wanted wanted) { return wanted == Wanted::kTexts ? kTexts : kPictures; }
 
 // "Image/PNG; x=y" -> "image/png"
 std::string media_type(std::string_view content_type) {
@@ -23,23 +37,83 @@ std::string media_type(std::string_view content_type) {
   return type;
 }
 
-void add_picture(Upload& upload, std::string bytes, size_t most) {
-  if (upload.pictures.size() == most) {
-    fail_usage("more than {} pictures (--max-pictures); send them in several requests", most);
-  }
-  upload.pictures.push_back(std::move(bytes));
-}
+// Takes a request apart for a model that reads pictures, or for one that reads texts.
+class Reader {
+ public:
+  Reader(Upload& upload, size_t most, Wanted wanted)
+      : upload_(upload), most_(most), wanted_(wanted), names_(names_of(wanted)) {}
 
-void read_form(const Request& request, Upload& upload, size_t most) {
-  for (const FormPart& part : parse_form(request.content_type, request.body, most + kMostFields)) {
-    if (part.name != kPicture && part.name != kPictures) {
-      upload.parameters.add(part.name, std::string(part.content));
-      continue;
+  void read_form(const Request& request) {
+    for (const FormPart& part :
+         parse_form(request.content_type, request.body, most_ + kMostFields)) {
+      check_kind(part.name);
+      if (part.name != names_.one && part.name != names_.several) {
+        upload_.parameters.add(part.name, std::string(part.content));
+        continue;
+      }
+      upload_.several = !upload_.items.empty() || part.name == names_.several;
+      add(std::string(part.content));
     }
-    upload.several = !upload.pictures.empty() || part.name == kPictures;
-    add_picture(upload, std::string(part.content), most);
   }
-}
+
+  void read_json(const Json& json) {
+    if (!json.is_object()) fail_usage("the request's body is JSON, but not an object");
+    for (const auto& [name, value] : json.items()) {
+      check_kind(name);
+      if (name == names_.several) {
+        read_list(value);
+      } else if (name == names_.one) {
+        add(item_of(value, name));
+      } else if (value.is_string()) {
+        upload_.parameters.add(name, value.get<std::string>());
+      } else if (value.is_number_integer()) {
+        upload_.parameters.add(name, value.dump());
+      } else {
+        fail_usage("'{}' is neither a string nor a whole number", name);
+      }
+    }
+  }
+
+ private:
+  void check_kind(std::string_view name) const {
+    const Names& other = names_of(wanted_ == Wanted::kTexts ? Wanted::kPictures : Wanted::kTexts);
+    if (name != other.one && name != other.several) return;
+    fail_usage("'{}' is for models that read {}; this one reads {}: send '{}'", name, other.what,
+               names_.what, names_.one);
+  }
+
+  void add(std::string bytes) {
+    if (upload_.items.size() == most_) {
+      fail_usage("more than {} {} (--max-pictures); send them in several requests", most_,
+                 names_.what);
+    }
+    upload_.items.push_back(std::move(bytes));
+  }
+
+  std::string item_of(const Json& value, std::string_view name) const {
+    const bool text = wanted_ == Wanted::kTexts;
+    if (!value.is_string()) {
+      fail_usage("'{}' is no string; put {} there", name,
+                 text ? "the text" : "the picture's bytes in base64");
+    }
+    const auto& string = value.get_ref<const std::string&>();
+    return text ? string : base64_decoded(string, name);
+  }
+
+  void read_list(const Json& list) {
+    if (!list.is_array()) {
+      fail_usage("'{}' is no list; put {} there{}", names_.several, names_.what,
+                 wanted_ == Wanted::kTexts ? "" : ", each in base64");
+    }
+    upload_.several = true;
+    for (const Json& value : list) add(item_of(value, names_.several));
+  }
+
+  Upload& upload_;
+  const size_t most_;
+  const Wanted wanted_;
+  const Names& names_;
+};
 
 // Whatever is wrong with it is the request's fault.
 Json parse_body(const std::string& body) {
@@ -47,37 +121,6 @@ Json parse_body(const std::string& body) {
     return parse_json(body, "the request's body");
   } catch (const Error& error) {
     fail_usage("{}", error.what());
-  }
-}
-
-std::string picture_of(const Json& value, std::string_view name) {
-  if (!value.is_string()) {
-    fail_usage("'{}' is no string; put the picture's bytes there in base64", name);
-  }
-  return base64_decoded(value.get_ref<const std::string&>(), name);
-}
-
-void read_pictures(const Json& list, Upload& upload, size_t most) {
-  if (!list.is_array()) fail_usage("'images' is no list; put pictures there, each in base64");
-  upload.several = true;
-  for (const Json& value : list) add_picture(upload, picture_of(value, kPictures), most);
-}
-
-void read_json(const Request& request, Upload& upload, size_t most) {
-  const Json json = parse_body(request.body);
-  if (!json.is_object()) fail_usage("the request's body is JSON, but not an object");
-  for (const auto& [name, value] : json.items()) {
-    if (name == kPictures) {
-      read_pictures(value, upload, most);
-    } else if (name == kPicture) {
-      add_picture(upload, picture_of(value, name), most);
-    } else if (value.is_string()) {
-      upload.parameters.add(name, value.get<std::string>());
-    } else if (value.is_number_integer()) {
-      upload.parameters.add(name, value.dump());
-    } else {
-      fail_usage("'{}' is neither a string nor a whole number", name);
-    }
   }
 }
 
@@ -117,31 +160,39 @@ std::string base64_decoded(std::string_view text, std::string_view name) {
   return bytes;
 }
 
-bool is_upload_type(std::string_view content_type) {
+std::string type_obstacle(std::string_view content_type, Wanted wanted) {
   const std::string type = media_type(content_type);
-  return type.empty() || type.rfind("image/", 0) == 0 || type == "application/octet-stream" ||
-         type == "application/x-www-form-urlencoded" ||  // what curl --data-binary says
-         type == kForm || type == kJson;
+  if (type.empty() || type == "application/octet-stream" || type == kForm || type == kJson ||
+      type == "application/x-www-form-urlencoded") {  // what curl --data-binary says
+    return "";
+  }
+  if (wanted == Wanted::kTexts) {
+    if (type == "text/plain") return "";
+    return fmt::format(
+        "this model reads texts, and '{}' is none; send text/plain, multipart/form-data or "
+        "application/json",
+        content_type);
+  }
+  if (type.rfind("image/", 0) == 0) return "";
+  return fmt::format(
+      "cannot read a picture from '{}'; send image/*, multipart/form-data or application/json",
+      content_type);
 }
 
-Upload read_upload(Request request, size_t most_pictures) {
+Upload read_upload(Request request, size_t most, Wanted wanted) {
   Upload upload;
   upload.parameters.add_query(request.query());
+  Reader reader(upload, most, wanted);
   const std::string type = media_type(request.content_type);
   if (type == kForm) {
-    read_form(request, upload, most_pictures);
+    reader.read_form(request);
   } else if (type == kJson) {
-    read_json(request, upload, most_pictures);
+    reader.read_json(parse_body(request.body));
   } else if (!request.body.empty()) {
-    upload.pictures.push_back(std::move(request.body));
+    upload.items.push_back(std::move(request.body));
   }
-  const bool missing =
-      upload.pictures.empty() || (!upload.several && upload.pictures.front().empty());
-  if (missing) {
-    fail_usage(
-        "there is no picture; send its bytes as the body, as the part 'image' of a form, or in "
-        "base64 as 'image' in JSON");
-  }
+  const bool missing = upload.items.empty() || (!upload.several && upload.items.front().empty());
+  if (missing) fail_usage("{}", names_of(wanted).missing);
   return upload;
 }
 

@@ -1,5 +1,5 @@
-// The pictures and the parameters of a request, whichever way they were sent: a picture as the
-// body, several as parts of a multipart form, or in base64 inside JSON.
+// The pictures or texts and the parameters of a request, whichever way they were sent: one as the
+// body, several as parts of a multipart form, or inside JSON (pictures in base64).
 #pragma once
 
 #include <string>
@@ -11,17 +11,19 @@
 
 namespace soft {
 
+enum class Wanted { kPictures, kTexts };  // what the model reads
+
 struct Upload {
-  std::vector<std::string> pictures;  // bytes; never empty
-  bool several = false;               // asked for a list of answers, be it of one
+  std::vector<std::string> items;  // the bytes of each; there is at least one
+  bool several = false;            // asked for a list of answers, be it of one
   Parameters parameters;
 };
 
-// Whether a body of this content type can hold a picture at all.
-bool is_upload_type(std::string_view content_type);
+// "" when a body of this content type can hold what is wanted, or what to say when it cannot.
+std::string type_obstacle(std::string_view content_type, Wanted wanted);
 
 // Takes the request apart. A usage error says what is missing or malformed.
-Upload read_upload(Request request, size_t most_pictures);
+Upload read_upload(Request request, size_t most, Wanted wanted = Wanted::kPictures);
 
 // ---- The pieces, for tests
 

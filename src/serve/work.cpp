@@ -27,9 +27,9 @@ int choice(const Parameters& parameters, std::string_view name) {
 
 Json top_json(const ServedModel& model, const float* logits, int top) {
   Json list = Json::array();
-  for (const Ranked& ranked : top_classes(logits, model.spec().classes, top)) {
+  for (const Ranked& ranked : top_classes(logits, model.classes(), top)) {
     list.push_back({{"class", ranked.index},
-                    {"name", class_name(model.runner.card(), ranked.index)},
+                    {"name", model.class_name(ranked.index)},
                     {"p", ranked.probability}});
   }
   return list;
@@ -48,6 +48,10 @@ std::string_view route_of(const Request& request) {
   return kClassifyPath;
 }
 
+Wanted wanted_of(const ServedModel& model) {
+  return model.reads_texts() ? Wanted::kTexts : Wanted::kPictures;
+}
+
 Work::Work(const ServedModel& model, const PictureLimits& limits, Request request)
     : model_(model), limits_(limits), patience_(request.patience) {
   response_.route = route_of(request);
@@ -62,7 +66,8 @@ void Work::guarded(const std::function<void()>& step) {
   } catch (const Error& error) {
     refuse(error.fault() == Fault::kUsage ? 400 : 422, error.what());
   } catch (const std::bad_alloc&) {
-    refuse(503, "out of memory; try again later or with a smaller picture");
+    refuse(503, model_.reads_texts() ? "out of memory; try again later"
+                                     : "out of memory; try again later or with a smaller picture");
   } catch (const std::exception& error) {
     log("{}: unexpected failure: {}", response_.route, error.what());
     refuse(500, "unexpected failure; the server's log has the reason");
@@ -71,7 +76,7 @@ void Work::guarded(const std::function<void()>& step) {
 }
 
 void Work::read(Request request) {
-  Upload upload = read_upload(std::move(request), limits_.pictures);
+  Upload upload = read_upload(std::move(request), limits_.pictures, wanted_of(model_));
   several_ = upload.several;
   if (attends()) {
     if (several_) fail_usage("attend takes one picture a request; send them one by one");
@@ -82,7 +87,7 @@ void Work::read(Request request) {
     upload.parameters.allow({"top"});
     top_ = upload.parameters.integer("top", {1, 100'000, 5});
   }
-  for (std::string& bytes : upload.pictures) pictures_.push_back({std::move(bytes), {}, {}});
+  for (std::string& bytes : upload.items) items_.push_back({std::move(bytes), {}, {}, {}});
 }
 
 void Work::read_attend(const Parameters& parameters) {
@@ -99,9 +104,8 @@ void Work::read_attend(const Parameters& parameters) {
 
 int64_t Work::announced() const {
   int64_t sum = 0;
-  for (const Picture& picture : pictures_) {
-    sum += announced_work(bytes_of(picture.bytes), picture.bytes.size());
-  }
+  if (model_.reads_texts()) return sum;
+  for (const Item& item : items_) sum += announced_work(bytes_of(item.bytes), item.bytes.size());
   return sum;
 }
 
@@ -109,53 +113,68 @@ void Work::decode() {
   DecodeOptions options{true, limits_.decode};
   options.limits.given_up = [this] { return given_up(); };
   guarded([&] {
-    for (Picture& picture : pictures_) {
+    for (Item& item : items_) {
       try {
-        decode_one(picture, options);
+        decode_one(item, options);
       } catch (const Error& error) {  // of a list, the others are still answered
         if (!several_) throw;
-        picture.answer = Json::parse(error_response(422, error.what()).body);
+        item.answer = Json::parse(error_response(422, error.what()).body);
       }
-      std::string().swap(picture.bytes);
+      std::string().swap(item.bytes);
     }
   });
 }
 
+std::string Work::name_of(const Item& item) const {
+  const char* one = model_.reads_texts() ? "text" : "image";
+  return several_ ? fmt::format("{}s[{}]", one, &item - items_.data()) : one;
+}
+
+void Work::decode_one(Item& item, DecodeOptions& options) {
+  if (!model_.reads_texts()) return decode_picture(item, options);
+  item.tokens = model_.texts->read_text(item.bytes, "'" + name_of(item) + "'");
+  ready_.push_back(&item);
+}
+
 // The work of all pictures together stays below what one may take.
-void Work::decode_one(Picture& picture, DecodeOptions& options) {
-  const std::string name =
-      several_ ? fmt::format("images[{}]", &picture - pictures_.data()) : "image";
-  const uint8_t* bytes = bytes_of(picture.bytes);
-  const size_t size = picture.bytes.size();
-  const Image image = decode_image(bytes, size, name, options);
+void Work::decode_picture(Item& item, DecodeOptions& options) {
+  const uint8_t* bytes = bytes_of(item.bytes);
+  const size_t size = item.bytes.size();
+  const Image image = decode_image(bytes, size, name_of(item), options);
   options.limits.work -= std::min(options.limits.work, announced_work(bytes, size));
   if (attends()) {
     input_ = attend_input(image, model_.preprocessing, size_);
     return;
   }
-  picture.pixels = prepared(image, model_.preprocessing);
-  ready_.push_back(&picture);
+  item.pixels = prepared(image, model_.preprocessing);
+  ready_.push_back(&item);
 }
 
 void Work::take_answers(const float* answers, double milliseconds, size_t batch) {
-  const ModelSpec& spec = model_.spec();
-  const int64_t each = embeds() ? spec.stages.back().dim : spec.classes;
+  const int64_t each = embeds() ? model_.spec().stages.back().dim : model_.classes();
   for (size_t i = 0; i < ready_.size(); ++i) {
-    const float* own = answers + static_cast<int64_t>(i) * each;
-    ready_[i]->answer = embeds() ? Json{{"vector", std::vector<float>(own, own + each)}}
-                                 : Json{{"top", top_json(model_, own, top_)}};
+    ready_[i]->answer = answer_of(*ready_[i], answers + static_cast<int64_t>(i) * each);
   }
-  if (!several_) return answer(std::move(pictures_.front().answer), milliseconds, batch);
+  if (!several_) return answer(std::move(items_.front().answer), milliseconds, batch);
   Json results = Json::array();
-  for (Picture& picture : pictures_) results.push_back(std::move(picture.answer));
+  for (Item& item : items_) results.push_back(std::move(item.answer));
   answer({{"results", std::move(results)}}, milliseconds, batch);
+}
+
+Json Work::answer_of(const Item& item, const float* own) const {
+  if (embeds()) return {{"vector", std::vector<float>(own, own + model_.spec().stages.back().dim)}};
+  Json json{{"top", top_json(model_, own, top_)}};
+  if (!model_.reads_texts()) return json;
+  json["tokens"] = item.tokens.ids.size();
+  json["cut"] = item.tokens.cut;
+  return json;
 }
 
 void Work::attend() {
   guarded([&] {
     const Clock::time_point start = Clock::now();
     const AttendResult result =
-        soft::attend(model_.spec(), model_.attending.rows(), input_, query_);
+        soft::attend(model_.spec(), model_.attending->rows(), input_, query_);
     take_rows(result, milliseconds_since(start));
   });
 }
@@ -180,7 +199,7 @@ void Work::refuse(int status, std::string_view message) {
   response_.route = route;
   refused_ = true;
   ready_.clear();
-  pictures_.clear();
+  items_.clear();
 }
 
 }  // namespace soft

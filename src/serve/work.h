@@ -1,5 +1,5 @@
 // One request on its way through the model: read, decoded, run, answered. Each step may be taken on
-// another thread; whatever goes wrong becomes the response, or its picture's share of it.
+// another thread; whatever goes wrong becomes the response, or its item's share of it.
 #pragma once
 
 #include <functional>
@@ -20,12 +20,22 @@ constexpr std::string_view kAttendPath = "/v1/attend";
 // The route that a request's path is; kClassifyPath for any other.
 std::string_view route_of(const Request& request);
 
+Wanted wanted_of(const ServedModel& model);
+
 class Work {
  public:
+  // A picture or a text, and what becomes of it.
+  struct Item {
+    std::string bytes;
+    std::vector<float> pixels;  // of a picture, [3, size, size]
+    TextTokens tokens;          // of a text
+    Json answer;                // of its own: classes, a vector, or an error
+  };
+
   // Takes the request apart. The model must outlive the work.
   Work(const ServedModel& model, const PictureLimits& limits, Request request);
 
-  // What the pictures announce, in pixels to go over; 0 when there is nothing left to decode.
+  // What pictures announce, in pixels to go over; 0 for texts, or when nothing is left to decode.
   int64_t announced() const;
   void decode();
 
@@ -34,11 +44,10 @@ class Work {
   bool embeds() const { return response_.route == kEmbedPath; }
   bool given_up() const { return patience_ != nullptr && patience_->over(); }
 
-  // The pictures to classify or to embed, each [3, size, size].
-  size_t pictures() const { return ready_.size(); }
-  const std::vector<float>& pixels(size_t picture) const { return ready_[picture]->pixels; }
-  // What the model said of each: logits [pictures, classes], or vectors [pictures, C]. batch: how
-  // many pictures ran together.
+  // Those to classify or to embed.
+  const std::vector<Item*>& ready() const { return ready_; }
+  // What the model said of each: logits [items, classes], or vectors [items, C]. batch: how many
+  // items ran together.
   void take_answers(const float* answers, double milliseconds, size_t batch);
 
   // One picture to attend to.
@@ -51,15 +60,12 @@ class Work {
   Response take_response() { return std::move(response_); }
 
  private:
-  struct Picture {
-    std::string bytes;
-    std::vector<float> pixels;
-    Json answer;  // of its own: classes, a vector, or an error
-  };
-
   void read(Request request);
   void read_attend(const Parameters& parameters);
-  void decode_one(Picture& picture, DecodeOptions& options);
+  std::string name_of(const Item& item) const;  // for errors
+  void decode_one(Item& item, DecodeOptions& options);
+  void decode_picture(Item& item, DecodeOptions& options);
+  Json answer_of(const Item& item, const float* own) const;
   void guarded(const std::function<void()>& step);
   void answer(Json json, double milliseconds, size_t batch);
 
@@ -71,8 +77,8 @@ class Work {
   int top_ = 5;
   int size_ = 0;             // to attend at
   double milliseconds_ = 0;  // of reading and decoding
-  std::vector<Picture> pictures_;
-  std::vector<Picture*> ready_;  // those that could be decoded
+  std::vector<Item> items_;
+  std::vector<Item*> ready_;  // those that could be decoded
   AttendInput input_;
   AttendRequest query_;
   Response response_;

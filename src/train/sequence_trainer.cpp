@@ -11,8 +11,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/seconds.h"
-#include "describe/sequence_cost.h"
+#include "describe/cost.h"
 #include "metric/tally.h"
+#include "model/checkpoint.h"
 #include "train/run_folder.h"
 #include "weights/sequence_card.h"
 
@@ -33,12 +34,6 @@ Recipe optimizer_recipe() {
   recipe.weight_decay = 0;
   recipe.layer_decay = 1;
   return recipe;
-}
-
-std::vector<ModelTensor> trained(SequenceModel& model) {
-  std::vector<ModelTensor> tensors;
-  for (const auto& item : model.named_parameters()) tensors.push_back({item.key(), item.value()});
-  return tensors;
 }
 
 SequenceRun run_of(const SequenceTrainRequest& request) {
@@ -92,7 +87,7 @@ SequenceTrainer::SequenceTrainer(const SequenceTrainRequest& request, SequenceEv
       states_(request.out + "/state") {
   torch::manual_seed(run_.seed);
   model_ = std::make_shared<SequenceModel>(run_.spec);
-  optimizer_ = std::make_unique<AdamW>(trained(*model_), optimizer_recipe());
+  optimizer_ = std::make_unique<AdamW>(model_->tensors(), optimizer_recipe());
   torch::manual_seed(run_.seed);  // what is drawn from here on does not depend on the set-up
   if (!request.resume) return;
   if (const auto state = states_.load()) restore(*state);
@@ -116,7 +111,7 @@ void SequenceTrainer::restore(const State& state) {
     }
     target.copy_(found->second);
   };
-  for (auto& [name, tensor] : tensors_of(*model_)) copy("model." + name, tensor);
+  for (const ModelTensor& own : model_->tensors()) copy("model." + own.name, own.tensor);
   for (Slot& slot : optimizer_->slots()) {
     copy("mean." + slot.name, slot.mean);
     copy("square." + slot.name, slot.square);
@@ -132,7 +127,7 @@ void SequenceTrainer::save_state() {
   State state;
   state.position = at_;
   state.position.batches = loader_.batches();
-  for (auto& [name, tensor] : tensors_of(*model_)) state.tensors["model." + name] = tensor;
+  for (const ModelTensor& own : model_->tensors()) state.tensors["model." + own.name] = own.tensor;
   for (const Slot& slot : optimizer_->slots()) {
     state.tensors["mean." + slot.name] = slot.mean;
     state.tensors["square." + slot.name] = slot.square;
@@ -240,12 +235,8 @@ void SequenceTrainer::save_best(const EpochRow& row) {
   Json json = to_json(card);
   json["step"] = row.epoch;
   json["dev"] = row.top1;
-  std::vector<NamedTensor> tensors;
-  for (auto& [name, tensor] : tensors_of(*model_)) {
-    const auto* bytes = static_cast<const uint8_t*>(tensor.data_ptr());
-    tensors.push_back({name, {DType::kF32, tensor.sizes().vec(), bytes}});
-  }
-  write_safetensors(request_.out + "/best.safetensors", tensors, {{kSequenceKey, json.dump()}});
+  write_safetensors(request_.out + "/best.safetensors", weights_of(*model_),
+                    {{kSequenceKey, json.dump()}});
 }
 
 void SequenceTrainer::write_log() const {
@@ -260,12 +251,11 @@ void SequenceTrainer::write_log() const {
 
 // One pass over the test examples with the best weights.
 bool SequenceTrainer::finish(SequenceOutcome& outcome) {
-  load_sequence_weights(*model_, read_weights(request_.out + "/best.safetensors"));
+  load_weights(*model_, read_weights(request_.out + "/best.safetensors"));
   const auto result = score(*model_, sets_.test, run_.batch, [this] { return asked_to_stop(); });
   if (!result) return false;
   const EpochRow& best = best_of(at_.rows);
-  int64_t params = 0;
-  for (const auto& parameter : model_->parameters()) params += parameter.numel();
+  const ModelCost cost = cost_of(model_->description());
   outcome.result = {{"run", to_json(run_)},
                     {"test_accuracy", result->top1},
                     {"test_loss", result->loss},
@@ -278,8 +268,8 @@ bool SequenceTrainer::finish(SequenceOutcome& outcome) {
                     {"step_seconds", at_.seconds / static_cast<double>(at_.step)},
                     {"peak_bytes", peak_bytes()},
                     {"threads", at::get_num_threads()},
-                    {"params", params},
-                    {"macs", sequence_macs(run_.spec)},
+                    {"params", cost.params},
+                    {"macs", cost.macs_with_inverse},
                     {"cut_train", sets_.train.cut}};
   lock_->check();
   write_atomically(request_.out + "/result.json",

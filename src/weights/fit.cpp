@@ -89,10 +89,15 @@ Misfit compare(const Weights& weights, const std::vector<TensorShape>& wanted) {
 
 }  // namespace
 
-void check_fit(const Weights& weights, const ModelSpec& spec) {
-  const Misfit misfit = compare(weights, tensors_of(spec));
+void check_fit(const Weights& weights, const std::vector<TensorShape>& wanted,
+               const std::string& model) {
+  const Misfit misfit = compare(weights, wanted);
   if (misfit.none()) return;
-  fail("the tensors of '{}' are not those of {}: {}", weights.path, spec.name, misfit.text());
+  fail("the tensors of '{}' are not those of {}: {}", weights.path, model, misfit.text());
+}
+
+void check_fit(const Weights& weights, const ModelSpec& spec) {
+  check_fit(weights, tensors_of(spec), spec.name);
 }
 
 }  // namespace soft

@@ -14,6 +14,8 @@
 
 namespace soft {
 
+struct TensorShape;  // describe/description.h
+
 enum class DType { kF32, kF16, kBF16, kF64, kI64, kI32, kU8, kI8 };
 
 size_t size_of(DType type);
@@ -71,6 +73,8 @@ Card infer_card(const Weights& weights);
 // Throws when tensors are missing, unknown or of the wrong shape, or when BN's statistics are no
 // such (not finite, a variance below zero), naming up to a handful of each.
 void check_fit(const Weights& weights, const ModelSpec& spec);
+void check_fit(const Weights& weights, const std::vector<TensorShape>& wanted,
+               const std::string& model);  // whose tensors are wanted
 
 struct WriteOptions {
   DType type = DType::kF32;  // floating tensors are stored as this (kF32, kF16 or kBF16)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "model/checkpoint.h"
+#include "model/classifier.h"
 #include "wing/wing.h"
 
 namespace soft {

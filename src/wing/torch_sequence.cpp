@@ -16,7 +16,7 @@ SequenceOutcome train_sequences(const SequenceTrainRequest& request, const Seque
 SequenceAnswers open_sequence_model(const Weights& weights, int threads) {
   const auto model = guarded(threads, [&] {
     auto made = std::make_shared<SequenceModel>(sequence_card(weights).spec);
-    load_sequence_weights(*made, weights);
+    load_weights(*made, weights);
     made->eval();
     return made;
   });

@@ -149,8 +149,8 @@ TEST(Bench, RefusesWhatMakesNoSense) {
 #if SOFT_WITH_TORCH
 TEST(BenchAttention, MeasuresTimeAndMemoryAndFitsTheirGrowth) {
   const test::TemporaryFolder folder;
-  const Json rows = rows_of({"bench", "attention", "--attention", "soft,gaussian", "--side", "14,28",
-                             "--repeat", "1", "--plot", folder.path("a.svg"), "--json"});
+  const Json rows = rows_of({"bench", "attention", "--attention", "soft,gaussian", "--side",
+                             "14,28", "--repeat", "1", "--plot", folder.path("a.svg"), "--json"});
   ASSERT_EQ(rows.size(), 6u);
   EXPECT_EQ(rows[0].at("tokens"), 196);
   EXPECT_GT(rows[3].at("mb").get<double>(), 2 * 784 * 784 * 4 / 1e6) << "gaussian keeps its matrix";

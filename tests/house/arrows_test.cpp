@@ -29,7 +29,7 @@ const std::map<std::string, Rooms> kArrows{
     {"engine",     {"base", "spec", "describe", "weights", "image", "kernels"}},
     {"wing",       {"base", "spec", "describe", "weights", "engine", "rank"}},
     {"export",     {"base", "spec", "describe", "kernels", "weights", "wing"}},
-    {"facade",     {"base", "spec", "describe", "weights", "image", "engine", "wing"}},
+    {"facade",     {"base", "spec", "describe", "weights", "image", "data", "engine", "wing"}},
     {"api",        {"base", "spec", "describe", "image", "metric", "engine", "facade"}},
     {"python",     {}},  // the public face alone
     {"serve",      {"base", "image", "spec", "describe", "metric", "engine", "facade"}},

@@ -5,6 +5,7 @@
 #include <torch/optim/adamw.h>
 
 #include "model/checkpoint.h"
+#include "model/classifier.h"
 #include "support/tensors.h"
 
 namespace soft {

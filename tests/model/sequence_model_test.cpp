@@ -153,6 +153,47 @@ TEST(SequenceModel, DropoutIsDrawnInTrainingOnly) {
   EXPECT_TRUE(torch::equal(model.forward(batch), model.forward(batch)));
 }
 
+// Nothing but black pixels that count as padding, say.
+TEST(SequenceModel, ABatchWithoutAnyTokenIsAnswered) {
+  for (const char* form : {"softmax", "soft"}) {
+    SequenceModel model(little_spec(form));
+    model.eval();
+    EXPECT_EQ(model.encode(packed({{}, {}}, 8)).abs().max().item<float>(), 0);
+    const Tensor logits = model.forward(packed({{}, {}}, 8));
+    EXPECT_EQ(logits.sizes(), at::IntArrayRef({2, 10}));
+    logits.sum().backward();
+    const Tensor beside = model.forward(packed({{}, numbers(9, 1)}, 8));
+    EXPECT_LT((beside[0] - logits[0]).abs().max().item<double>(), 1e-6);
+  }
+}
+
+// What a seed gives: tables, layers in their order, the mechanism behind its layer, the head.
+TEST(SequenceModel, FirstWeightsAreDrawnInTheOrderOfTheirLayers) {
+  torch::manual_seed(5);
+  const SequenceModel model(little_spec("softmax", 1, true));
+  torch::manual_seed(5);
+  std::map<std::string, Tensor> wanted;
+  wanted["words"] = torch::randn({32, 64}) * 0.02;
+  wanted["places"] = torch::randn({64, 64}) * 0.02;
+  wanted["class_token"] = torch::randn({64}) * 0.02;
+  const auto linear = [&](const std::string& name, int64_t in, int64_t out) {
+    const torch::nn::Linear layer(in, out);
+    wanted[name + ".weight"] = layer->weight;
+    wanted[name + ".bias"] = layer->bias;
+  };
+  for (const std::string block : {"block0.", "block1."}) {
+    for (const char* name : {"W_q", "W_k", "W_v", "ff"}) linear(block + name, 64, 64);
+    linear(block + "ff1", 64, 128);
+    linear(block + "ff2", 128, 64);
+  }
+  linear("head1", 64, 128);
+  linear("head2", 128, 10);
+  for (const ModelTensor& own : model.tensors()) {
+    if (own.name.find("norm") != std::string::npos) continue;
+    EXPECT_TRUE(torch::equal(own.tensor, wanted.at(own.name))) << own.name;
+  }
+}
+
 TEST(SequenceModel, ASequenceLongerThanItsPositionsIsRefused) {
   SequenceModel model(little_spec("none"));
   EXPECT_THAT(test::error_of([&] { model.forward(packed({numbers(65, 1)})); }),

@@ -4,8 +4,9 @@
 #include <map>
 
 #include "attention/attention.h"
-#include "describe/description.h"
+#include "describe/sequence.h"
 #include "model/classifier.h"
+#include "model/sequence_model.h"
 #include "weights/ablations.h"
 
 namespace soft {
@@ -39,6 +40,13 @@ Registry described(const std::vector<TensorShape>& tensors) {
   return registry;
 }
 
+template <class Tensor>
+std::vector<std::string> names_of(const std::vector<Tensor>& tensors) {
+  std::vector<std::string> names;
+  for (const Tensor& tensor : tensors) names.push_back(tensor.name);
+  return names;
+}
+
 // The same frame with few channels and layers: names and ranks stay.
 ModelSpec shrunk(ModelSpec spec) {
   for (StageSpec& stage : spec.stages) {
@@ -61,6 +69,23 @@ TEST(ModelTensors, AreThoseOfTheDescriptionForEveryModelAndAblation) {
     for (size_t i = 0; i < wanted.size(); ++i) {
       EXPECT_EQ(tensors[i].name, wanted[i].name);
       EXPECT_EQ(tensors[i].tensor.sizes(), at::IntArrayRef(wanted[i].shape)) << wanted[i].name;
+    }
+  }
+}
+
+TEST(ModelTensors, OfSequencesAreThoseOfTheDescriptionForEveryForm) {
+  for (const char* task : {"listops", "retrieval"}) {  // one side, two sides
+    for (std::string_view form : sequence_forms()) {
+      for (const bool class_token : {false, true}) {
+        SequenceSettings settings;
+        settings.form = std::string(form);
+        settings.class_token = class_token;
+        const SequenceSpec spec = sequence_spec(find_sequence_task(task), settings);
+        const std::vector<TensorShape> wanted = describe(spec, spec.length).tensors;
+        const SequenceModel model(spec);
+        EXPECT_EQ(registered_in(model), described(wanted)) << spec.name << " " << form;
+        EXPECT_EQ(names_of(model.tensors()), names_of(wanted));
+      }
     }
   }
 }

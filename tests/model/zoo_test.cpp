@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/checkpoint.h"
+#include "model/classifier.h"
 #include "support/tensors.h"
 
 namespace soft {

@@ -11,6 +11,7 @@
 #include "describe/description.h"
 #include "engine/engine.h"
 #include "model/checkpoint.h"
+#include "model/classifier.h"
 #include "support/lively.h"
 
 namespace soft::test {

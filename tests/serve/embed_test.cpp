@@ -27,7 +27,7 @@ TEST_F(EmbedRoute, GivesWhatTheClassifierReads) {
   const std::vector<float> pixels = prepared(image, model_.preprocessing);
   const Json answer = json_of(post("/v1/embed", png));
   EXPECT_EQ(answer.at("vector").get<std::vector<float>>(),
-            model_.runner.vectors({pixels.data(), 1, {32, 32}}));
+            model_.runner->vectors({pixels.data(), 1, {32, 32}}));
   EXPECT_EQ(answer.at("cost").at("batch"), 1);
 }
 

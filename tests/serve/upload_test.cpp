@@ -80,7 +80,7 @@ TEST(Upload, OwnsItsPictures) {
   const auto moved = [](const Request& request) {
     Upload upload = read_upload(request, 4);
     const std::vector<Upload> elsewhere{std::move(upload)};
-    return elsewhere.front().pictures;
+    return elsewhere.front().items;
   };
   EXPECT_EQ(moved({"POST", "/", "", "abc"}), std::vector<std::string>{"abc"});
   EXPECT_EQ(moved({"POST", "/", kFormType, form({{"image", "abc"}, {"image", "d"}})}),

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "model/checkpoint.h"
+#include "model/classifier.h"
 #include "support/tensors.h"
 
 namespace soft {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "model/checkpoint.h"
+#include "model/classifier.h"
 #include "train/little_run.h"
 
 namespace soft {

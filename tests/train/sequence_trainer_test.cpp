@@ -7,6 +7,7 @@
 #include "attention/torch.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "model/checkpoint.h"
 #include "support/support.h"
 #include "train/one_cycle.h"
 #include "weights/sequence_card.h"
@@ -101,7 +102,7 @@ TEST(SequenceTrainer, LearnsTellsAndStoresEverything) {
   const SequenceCard card = sequence_card(weights);
   EXPECT_THAT(card.classes, testing::ElementsAre("a", "z"));
   SequenceModel model(card.spec);
-  load_sequence_weights(model, weights);
+  load_weights(model, weights);
 }
 
 // The same files, byte by byte, whether a run was stopped at any step and resumed or not.

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "describe/sequence.h"
 #include "support/support.h"
 #include "weights/ablations.h"
 #include "weights/weights.h"
@@ -56,18 +57,31 @@ TEST(Layout, FlatModelsNameTheirBlocksByForm) {
   EXPECT_EQ(shape_of(soft, "block1.0.attn.attn.conv.weight"), (Shape{6, 1, 3, 3}));
 }
 
-TEST(Layout, SequenceLayersSlideAlongOneAxis) {
-  AttentionSpec attention;
-  attention.dim = 64;
-  attention.heads = 2;
-  attention.ratio = 8;
-  attention.value_kernel = 5;
-  attention.sequence = true;
-  const auto tensors = layer_tensors(attention, 2, "block1.0.");
+// Files of trained models of sequences hold these.
+TEST(Layout, TheNamesAndShapesOfAModelOfSequences) {
+  SequenceSettings settings;
+  settings.class_token = true;
+  settings.settings = {"value_path=on", "value_kernels=5"};
+  const SequenceSpec spec = sequence_spec(find_sequence_task("retrieval"), settings);
+  const auto tensors = describe(spec, 100).tensors;
   using Shape = std::vector<int64_t>;
-  EXPECT_EQ(shape_of(tensors, "block1.0.att.mha.attn.Qlandmark_op.weight"), (Shape{32, 32, 8}));
-  EXPECT_EQ(shape_of(tensors, "block1.0.att.mha.attn.conv.weight"), (Shape{2, 1, 5}));
-  EXPECT_EQ(shape_of(tensors, "block1.0.att.ff1.weight"), (Shape{128, 64}));
+  EXPECT_EQ(shape_of(tensors, "words"), (Shape{512, 64}));
+  EXPECT_EQ(shape_of(tensors, "places"), (Shape{4096, 64}));
+  EXPECT_EQ(shape_of(tensors, "class_token"), (Shape{64}));
+  EXPECT_EQ(shape_of(tensors, "block0.W_q.weight"), (Shape{64, 64}));
+  EXPECT_EQ(shape_of(tensors, "block0.W_k.weight"), (Shape{}));
+  EXPECT_EQ(shape_of(tensors, "block0.W_v.bias"), (Shape{64}));
+  EXPECT_EQ(shape_of(tensors, "block0.ff.weight"), (Shape{64, 64}));
+  EXPECT_EQ(shape_of(tensors, "block1.attn.Qlandmark_op.weight"), (Shape{32, 32, 64}));
+  EXPECT_EQ(shape_of(tensors, "block1.attn.conv.weight"), (Shape{2, 1, 5}));
+  EXPECT_EQ(shape_of(tensors, "block1.norm1.weight"), (Shape{64}));
+  EXPECT_EQ(shape_of(tensors, "block1.norm2.bias"), (Shape{64}));
+  EXPECT_EQ(shape_of(tensors, "block1.ff1.weight"), (Shape{128, 64}));
+  EXPECT_EQ(shape_of(tensors, "block1.ff2.weight"), (Shape{64, 128}));
+  EXPECT_EQ(shape_of(tensors, "norm.weight"), (Shape{64}));
+  EXPECT_EQ(shape_of(tensors, "head1.weight"), (Shape{128, 256}));
+  EXPECT_EQ(shape_of(tensors, "head2.weight"), (Shape{2, 128}));
+  EXPECT_EQ(tensors.size(), 3 + 2 * (6 + 4 + 4 + 4) + 2 + 4);
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+#include "serve/served_model.h"
+
+#include "facade/input.h"
+
+namespace soft {
+
+ServedModel::ServedModel(const Runner& model)
+    : runner(model), attending(model.apart()), preprocessing(preprocessing_of(model.card())) {}
+
+ServedModel::ServedModel(const SequenceRunner& model) : texts(model) {
+  check_reads_texts(model.card());
+}
+
+const std::string& ServedModel::name() const {
+  return reads_texts() ? texts->card().spec.name : spec().name;
+}
+
+int64_t ServedModel::classes() const {
+  return reads_texts() ? texts->card().spec.frame.classes : spec().classes;
+}
+
+std::string ServedModel::class_name(int64_t index) const {
+  return reads_texts() ? texts->card().classes[index] : soft::class_name(runner->card(), index);
+}
+
+}  // namespace soft
