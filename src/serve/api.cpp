@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -48,26 +49,6 @@ Response page_answer(const PageFile& file) {
   return response;
 }
 
-// What only needs to be read; nothing when there is no such path.
-std::optional<Response> answer_reading(std::string_view path, const std::string& facts,
-                                       const Metrics& metrics) {
-  if (path == kModelPath) return answer(kModelPath, facts);
-  if (path == kLivePath) return answer(kLivePath, R"({"status":"live"})");
-  if (path == kReadyPath) {
-    if (!metrics.draining) return answer(kReadyPath, R"({"status":"ready"})");
-    return refusal(kReadyPath, 503, "the server is about to end; ask another one");
-  }
-  if (path == kMetricsPath) {
-    Response response = answer(kMetricsPath, metrics.text());
-    response.content_type = "text/plain; version=0.0.4";
-    return response;
-  }
-  for (const PageFile& file : page_files()) {
-    if (path == file.path) return page_answer(file);
-  }
-  return std::nullopt;
-}
-
 // Runs all pictures of works that ask alike, some at a time: [pictures, classes] or [pictures, C].
 // Nothing when nobody waits for them any more.
 std::optional<std::vector<float>> run_model(const Runner& runner, const std::vector<Work*>& works,
@@ -96,14 +77,17 @@ std::optional<std::vector<float>> run_model(const Runner& runner, const std::vec
 
 }  // namespace
 
-ServedModel::ServedModel(const Runner& model)
-    : runner(model), attending(model.apart()), preprocessing(preprocessing_of(model.card())) {}
+ServedModel::ServedModel(const Runner& model, std::string box, std::string about)
+    : box(std::move(box)),
+      about(std::move(about)),
+      runner(model),
+      attending(model.apart()),
+      preprocessing(preprocessing_of(model.card())) {}
 
-Api::Api(ServedModel model, const Metrics& metrics, ApiOptions options)
-    : model_(std::move(model)),
-      metrics_(metrics),
-      options_(std::move(options)),
-      facts_(facts_of(model_).dump()) {}
+Api::Api(ServedModels models, const Metrics& metrics, ApiOptions options)
+    : models_(std::move(models)), metrics_(metrics), options_(std::move(options)) {
+  for (const ServedModel& model : models_) facts_.push_back(facts_of(model, models_).dump());
+}
 
 bool Api::exists(std::string_view path) const {
   const Endpoints& endpoints = options_.endpoints;
@@ -113,6 +97,37 @@ bool Api::exists(std::string_view path) const {
   if (path == kModelPath) return endpoints.model;
   if (path == kMetricsPath) return endpoints.metrics;
   return endpoints.page || is_health_check(path);
+}
+
+Response Api::facts_for(const Request& request) const {
+  try {
+    Parameters parameters;
+    parameters.add_query(request.query());
+    parameters.allow({kBoxParameter});
+    return answer(kModelPath, facts_[chosen_model(models_, parameters)]);
+  } catch (const Error& error) {
+    return refusal(kModelPath, 400, error.what());
+  }
+}
+
+// What only needs to be read; nothing when there is no such path.
+std::optional<Response> Api::answer_reading(const Request& request) const {
+  const std::string_view path = request.path();
+  if (path == kModelPath) return facts_for(request);
+  if (path == kLivePath) return answer(kLivePath, R"({"status":"live"})");
+  if (path == kReadyPath) {
+    if (!metrics_.draining) return answer(kReadyPath, R"({"status":"ready"})");
+    return refusal(kReadyPath, 503, "the server is about to end; ask another one");
+  }
+  if (path == kMetricsPath) {
+    Response response = answer(kMetricsPath, metrics_.text());
+    response.content_type = "text/plain; version=0.0.4";
+    return response;
+  }
+  for (const PageFile& file : page_files()) {
+    if (path == file.path) return page_answer(file);
+  }
+  return std::nullopt;
 }
 
 std::optional<Response> Api::at_once(const Request& request) const {
@@ -128,7 +143,7 @@ std::optional<Response> Api::at_once(const Request& request) const {
                                  "multipart/form-data or application/json",
                                  request.content_type));
     }
-    response = answer_reading(path, facts_, metrics_);
+    response = answer_reading(request);
   }
   if (!response) {
     return refusal("other", 404,
@@ -139,15 +154,13 @@ std::optional<Response> Api::at_once(const Request& request) const {
 }
 
 std::unique_ptr<Work> Api::read(Request request) const {
-  return std::make_unique<Work>(model_, options_.pictures, std::move(request));
+  return std::make_unique<Work>(models_, options_.pictures, std::move(request));
 }
 
 void Api::run(const std::vector<Work*>& works) const {
-  std::vector<Work*> alike[2];  // those who ask for classes, and for vectors
-  for (Work* work : works) alike[work->embeds() ? 1 : 0].push_back(work);
-  for (const std::vector<Work*>& some : alike) {
-    if (!some.empty()) run_alike(some);
-  }
+  std::map<std::pair<const ServedModel*, bool>, std::vector<Work*>> alike;
+  for (Work* work : works) alike[{&work->model(), work->embeds()}].push_back(work);
+  for (const auto& [kind, some] : alike) run_alike(some);
 }
 
 void Api::run_alike(const std::vector<Work*>& works) const {
@@ -157,7 +170,7 @@ void Api::run_alike(const std::vector<Work*>& works) const {
   };
   std::optional<std::vector<float>> answers;
   try {
-    answers = run_model(model_.runner, works, options_.most_together);
+    answers = run_model(works.front()->model().runner, works, options_.most_together);
   } catch (const std::exception& error) {
     log("a batch of {} failed: {}", works.size(), error.what());
     return refuse_all(500, "unexpected failure; the server's log has it");

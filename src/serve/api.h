@@ -1,6 +1,6 @@
 // The HTTP API without sockets: requests in, responses out. docs/server.md describes it.
 //
-//   const Api api(model, metrics, options);  const: share it between threads
+//   const Api api({model}, metrics, options);  const: share it between threads
 //   Response response = api.handle({"POST", "/v1/classify?top=3", "image/png", bytes});
 #pragma once
 
@@ -19,8 +19,9 @@
 namespace soft {
 
 struct ServedModel {
-  explicit ServedModel(const Runner& model);
+  explicit ServedModel(const Runner& model, std::string box = "", std::string about = "");
 
+  std::string box, about;  // its name and what it answers, where it comes from the box
   Runner runner;
   Runner attending;  // the same with workspaces of its own: sizes to attend at are many and large
   Preprocessing preprocessing;
@@ -45,11 +46,14 @@ struct ApiOptions {
   size_t most_together = 8;  // pictures in one run of the model
 };
 
+// At least one. The first answers whoever names none; several have different boxes.
+using ServedModels = std::vector<ServedModel>;
+
 class Work;
 
 class Api {
  public:
-  Api(ServedModel model, const Metrics& metrics, ApiOptions options = {});
+  Api(ServedModels models, const Metrics& metrics, ApiOptions options = {});
 
   // The answer to any request; never throws.
   Response handle(Request request) const;
@@ -59,18 +63,20 @@ class Api {
   std::optional<Response> at_once(const Request& request) const;
   // Then the request is taken apart, its pictures are decoded (Work::decode),
   std::unique_ptr<Work> read(Request request) const;
-  // and the model runs on those that ask for classes or vectors, all of a kind together. Afterwards
+  // and the models run on those that ask for classes or vectors, all of a kind together. Afterwards
   // each work has its response.
   void run(const std::vector<Work*>& works) const;
 
  private:
   bool exists(std::string_view path) const;
+  Response facts_for(const Request& request) const;
+  std::optional<Response> answer_reading(const Request& request) const;
   void run_alike(const std::vector<Work*>& works) const;
 
-  ServedModel model_;
+  const ServedModels models_;
   const Metrics& metrics_;
   const ApiOptions options_;
-  std::string facts_;  // JSON
+  std::vector<std::string> facts_;  // JSON, of each model
 };
 
 }  // namespace soft

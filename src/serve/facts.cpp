@@ -37,13 +37,24 @@ Json stages_of(const ModelCost& cost) {
   return stages;
 }
 
+// The models that a request may name.
+Json boxes_of(const ServedModels& all) {
+  Json boxes = Json::array();
+  for (const ServedModel& model : all) {
+    if (!model.box.empty()) boxes.push_back({{"name", model.box}, {"about", model.about}});
+  }
+  return boxes;
+}
+
 }  // namespace
 
-Json facts_of(const ServedModel& model) {
+Json facts_of(const ServedModel& model, const ServedModels& all) {
   const ModelSpec& spec = model.spec();
   const ModelCost cost = cost_of(spec, {spec.image_size, spec.image_size});
   const Preprocessing& preprocessing = model.preprocessing;
   return {{"name", spec.name},
+          {"box", model.box.empty() ? Json() : Json(model.box)},
+          {"boxes", boxes_of(all)},
           {"family", spec.family},
           {"params", cost.params},
           {"macs", cost.macs},

@@ -1,10 +1,13 @@
 #include "serve/work.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "facade/input.h"
 #include "metric/probability.h"
 #include "serve/facts.h"
@@ -22,6 +25,7 @@ double milliseconds_since(Clock::time_point start) {
 
 int choice(const Parameters& parameters, std::string_view name) {
   if (parameters.is(name, "all")) return AttendRequest::kAll;
+  if (name == "stage" && parameters.is(name, "best")) return AttendRequest::kBest;
   return parameters.integer(name, {1, 1000, AttendRequest::kDefault});
 }
 
@@ -48,8 +52,22 @@ std::string_view route_of(const Request& request) {
   return kClassifyPath;
 }
 
-Work::Work(const ServedModel& model, const PictureLimits& limits, Request request)
-    : model_(model), limits_(limits), patience_(request.patience) {
+size_t chosen_model(const ServedModels& models, const Parameters& parameters) {
+  if (!parameters.has(kBoxParameter)) return 0;
+  const std::string name = parameters.text(kBoxParameter);
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < models.size(); ++i) {
+    if (models[i].box.empty())
+      fail_usage("box='{}': one model is served, and it has no name", name);
+    if (models[i].box == name) return i;
+    names.push_back(models[i].box);
+  }
+  fail_usage("box='{}'{} is not served; there are: {}", name, hint(name, names),
+             fmt::join(names, ", "));
+}
+
+Work::Work(const ServedModels& models, const PictureLimits& limits, Request request)
+    : models_(models), model_(&models.front()), limits_(limits), patience_(request.patience) {
   response_.route = route_of(request);
   guarded([&] { read(std::move(request)); });
 }
@@ -73,26 +91,27 @@ void Work::guarded(const std::function<void()>& step) {
 void Work::read(Request request) {
   Upload upload = read_upload(std::move(request), limits_.pictures);
   several_ = upload.several;
+  model_ = &models_[chosen_model(models_, upload.parameters)];
   if (attends()) {
     if (several_) fail_usage("attend takes one picture a request; send them one by one");
     read_attend(upload.parameters);
   } else if (embeds()) {
-    upload.parameters.allow({});
+    upload.parameters.allow({kBoxParameter});
   } else {
-    upload.parameters.allow({"top"});
+    upload.parameters.allow({"top", kBoxParameter});
     top_ = upload.parameters.integer("top", {1, 100'000, 5});
   }
   for (std::string& bytes : upload.pictures) pictures_.push_back({std::move(bytes), {}, {}});
 }
 
 void Work::read_attend(const Parameters& parameters) {
-  parameters.allow({"x", "y", "stage", "layer", "head", "size"});
+  parameters.allow({"x", "y", "stage", "layer", "head", "size", kBoxParameter});
   query_.x = parameters.required_integer("x", 0, kMostPixels);
   query_.y = parameters.required_integer("y", 0, kMostPixels);
   query_.stage = choice(parameters, "stage");
   query_.layer = choice(parameters, "layer");
   query_.head = choice(parameters, "head");
-  const ModelSpec& spec = model_.spec();
+  const ModelSpec& spec = model_->spec();
   size_ = parameters.integer("size", {kSmallestSide, kLargestSide, spec.image_size});
   check_size(spec, size_);
 }
@@ -130,20 +149,20 @@ void Work::decode_one(Picture& picture, DecodeOptions& options) {
   const Image image = decode_image(bytes, size, name, options);
   options.limits.work -= std::min(options.limits.work, announced_work(bytes, size));
   if (attends()) {
-    input_ = attend_input(image, model_.preprocessing, size_);
+    input_ = attend_input(image, model_->preprocessing, size_);
     return;
   }
-  picture.pixels = prepared(image, model_.preprocessing);
+  picture.pixels = prepared(image, model_->preprocessing);
   ready_.push_back(&picture);
 }
 
 void Work::take_answers(const float* answers, double milliseconds, size_t batch) {
-  const ModelSpec& spec = model_.spec();
+  const ModelSpec& spec = model_->spec();
   const int64_t each = embeds() ? spec.stages.back().dim : spec.classes;
   for (size_t i = 0; i < ready_.size(); ++i) {
     const float* own = answers + static_cast<int64_t>(i) * each;
     ready_[i]->answer = embeds() ? Json{{"vector", std::vector<float>(own, own + each)}}
-                                 : Json{{"top", top_json(model_, own, top_)}};
+                                 : Json{{"top", top_json(*model_, own, top_)}};
   }
   if (!several_) return answer(std::move(pictures_.front().answer), milliseconds, batch);
   Json results = Json::array();
@@ -154,8 +173,8 @@ void Work::take_answers(const float* answers, double milliseconds, size_t batch)
 void Work::attend() {
   guarded([&] {
     const Clock::time_point start = Clock::now();
-    const AttendResult result =
-        soft::attend(model_.spec(), model_.attending.rows(), input_, query_);
+    const Runner& runner = model_->attending;
+    const AttendResult result = soft::attend(runner.card(), runner.answers(), input_, query_);
     take_rows(result, milliseconds_since(start));
   });
 }

@@ -20,10 +20,16 @@ constexpr std::string_view kAttendPath = "/v1/attend";
 // The route that a request's path is; kClassifyPath for any other.
 std::string_view route_of(const Request& request);
 
+// Which of the models a request asks; 400 for one that is not there.
+constexpr std::string_view kBoxParameter = "box";
+size_t chosen_model(const ServedModels& models, const Parameters& parameters);
+
 class Work {
  public:
-  // Takes the request apart. The model must outlive the work.
-  Work(const ServedModel& model, const PictureLimits& limits, Request request);
+  // Takes the request apart. The models must outlive the work.
+  Work(const ServedModels& models, const PictureLimits& limits, Request request);
+
+  const ServedModel& model() const { return *model_; }
 
   // What the pictures announce, in pixels to go over; 0 when there is nothing left to decode.
   int64_t announced() const;
@@ -63,7 +69,8 @@ class Work {
   void guarded(const std::function<void()>& step);
   void answer(Json json, double milliseconds, size_t batch);
 
-  const ServedModel& model_;
+  const ServedModels& models_;
+  const ServedModel* model_;  // of them, the one that is asked
   const PictureLimits& limits_;
   const std::shared_ptr<Patience> patience_;
   bool refused_ = false;
