@@ -1,5 +1,5 @@
 # Writes one C++ source that holds every file below FOLDER: cmake -DFOLDER=web -DOUTPUT=page.cpp -P embed.cmake
-set(types .html=text/html .css=text/css .js=text/javascript .svg=image/svg+xml .jpg=image/jpeg)
+set(types .html=text/html .css=text/css .js=text/javascript .svg=image/svg+xml .jpg=image/jpeg .png=image/png)
 
 set(arrays "")
 set(rows "")

@@ -1,18 +1,22 @@
 // The explorer: choose a picture, point at a patch, see where it looks.
-import { loadPicture } from "./picture.js";
+import { examplesOf, offerExamples, offerModels, openingSize } from "./models.js";
+import { listenToFiles, loadPicture } from "./picture.js";
 import * as server from "./server.js";
+import { listenToTheme } from "./theme.js";
 import {
-  $, complain, drawMaps, drawOverlay, element, fill, markQuery, showClasses, showCost, showFacts,
-  showPicture, showProbe,
+  $, complain, drawMaps, drawOverlay, fill, markQuery, showClasses, showCost, showFacts, showPicture,
+  showProbe, showShare,
 } from "./view.js";
 
-const kExamples = ["cat", "rocket", "coffee", "astronaut"];
 const kMostAnswers = 400;  // kept for a picture, so that going back costs nothing
+
+const kMiddle = { u: 0.5, v: 0.5 };
 
 const state = {
   model: null,
+  chosen: false,              // somebody chose stage, layer or head; until then the server does
   picture: null,
-  point: { u: 0.5, v: 0.5 },  // the query, as a share of the picture's width and height
+  point: kMiddle,             // the query, as a share of the picture's width and height
   held: false,                // a click holds the query; otherwise it follows the pointer
   answer: null,               // the server's, for the patch shown
   busy: false, again: false,  // one question at a time; the latest one counts
@@ -62,22 +66,44 @@ function stepQuery(columns, rows) {
 
 // ---- Questions to the server
 
-async function answerFor(picture) {
-  const [rows, columns] = grid();
-  const patch = patchAt(state.point);
-  const key = [$("size").value, $("stage").value, patch.column, patch.row].join();
-  if (picture.answers.has(key)) return picture.answers.get(key);
+// All layers and heads of a stage, for the patch at (u, v).
+async function ask(picture, stage, { u, v }) {
   const began = performance.now();
   const answer = await server.attend(picture.small, {
-    x: Math.floor((patch.column + 0.5) * picture.width / columns),
-    y: Math.floor((patch.row + 0.5) * picture.height / rows),
-    stage: $("stage").value, size: $("size").value, layer: "all", head: "all",
+    x: Math.min(picture.width - 1, Math.floor(u * picture.width)),
+    y: Math.min(picture.height - 1, Math.floor(v * picture.height)),
+    stage, size: $("size").value, layer: "all", head: "all", ...server.boxOf(state.model),
   });
   answer.milliseconds = performance.now() - began;
+  return answer;
+}
+
+function remember(picture, key, patch, answer) {
   answer.patch = patch;
   if (picture.answers.size >= kMostAnswers) picture.answers.clear();
   picture.answers.set(key, answer);
   return answer;
+}
+
+const keyOf = ({ column, row }) => [$("size").value, $("stage").value, column, row].join();
+
+async function answerFor(picture) {
+  const [rows, columns] = grid();
+  const patch = patchAt(state.point), key = keyOf(patch);
+  if (picture.answers.has(key)) return picture.answers.get(key);
+  const middle = { u: (patch.column + 0.5) / columns, v: (patch.row + 0.5) / rows };
+  return remember(picture, key, patch, await ask(picture, $("stage").value, middle));
+}
+
+// Until somebody chooses, the head is shown that adds most.
+async function takeBest(picture) {
+  const answer = await ask(picture, "best", kMiddle);
+  if (picture !== state.picture || state.chosen) return;
+  const { stage, layer, head } = answer.best;
+  $("stage").value = String(stage);
+  fillLayersAndHeads(layer, head);
+  remember(picture, keyOf(patchAt(kMiddle)), patchAt(kMiddle), answer);
+  markQuery(patchAt(state.point), grid(), state.held);
 }
 
 async function look() {
@@ -102,31 +128,34 @@ async function look() {
 async function open(file, name) {
   complain("");
   const picture = await loadPicture(file, name);
-  Object.assign(state, { picture, answer: null, held: false, point: { u: 0.5, v: 0.5 } });
+  Object.assign(state, { picture, answer: null, held: false, point: kMiddle });
   showPicture(picture);
   markQuery(patchAt(state.point), grid(), false);
-  const { top } = await server.classify(picture.file, 5);
+  const { top } = await server.classify(picture.file, { top: 5, ...server.boxOf(state.model) });
   if (picture !== state.picture) return;
   showClasses(top);
+  if (!state.chosen) await takeBest(picture);
   await look();
 }
 
-async function openExample(name) {
-  const response = await fetch(`examples/${name}.jpg`);
+async function openExample({ name, file }) {
+  const response = await fetch(file);
   await open(await response.blob(), name);
 }
 
 // ---- Drawing the answer
 
 const presentRow = () => state.answer?.rows.find(
-  ({ layer, head }) => layer === chosen("layer") && head === chosen("head"))?.row;
+  ({ layer, head }) => layer === chosen("layer") && head === chosen("head"));
 
 function show() {
-  const values = presentRow();
-  if (!values) return;
+  const present = presentRow();
+  if (!present) return;
   markQuery(patchAt(state.point), grid(), state.held);
-  drawOverlay(values, state.answer.grid);
-  drawMaps(state.answer, { layer: chosen("layer"), head: chosen("head") }, (layer, head) => {
+  drawOverlay(present.row, state.answer.grid);
+  showShare(present);
+  drawMaps(state.answer, present, (layer, head) => {
+    state.chosen = true;
     $("layer").value = String(layer);
     $("head").value = String(head);
     show();
@@ -146,7 +175,7 @@ function listenToPointer() {
     const point = pointUnder(event);
     if (!state.held && event.pointerType !== "touch") moveQuery(point);
     const { column, row } = patchAt(point);
-    showProbe(event, presentRow()?.[row * grid()[1] + column]);
+    showProbe(event, presentRow()?.row[row * grid()[1] + column]);
   });
   $("picture").addEventListener("pointerleave", () => { $("probe").hidden = true; });
   $("picture").addEventListener("click", (event) => {
@@ -198,40 +227,12 @@ function takeFile(files) {
   if (files.length > 0) guarded(() => open(files[0], files[0].name));
 }
 
-function listenToFiles() {
-  $("file").addEventListener("change", () => {
-    takeFile([...$("file").files]);
-    $("file").value = "";  // so that the same file may be chosen again
-  });
-  const over = (event, is) => {
-    event.preventDefault();
-    $("frame").classList.toggle("over", is);
-  };
-  document.addEventListener("dragover", (event) => over(event, true));
-  document.addEventListener("dragleave", (event) => over(event, false));
-  document.addEventListener("drop", (event) => {
-    over(event, false);
-    takeFile([...event.dataTransfer.files]);
-  });
-}
-
-function offerExamples() {
-  $("examples").replaceChildren(...kExamples.map((name) => {
-    const picture = element("img", { src: `examples/${name}.jpg`, alt: name });
-    const button = element("button", { type: "button", title: name }, picture);
-    button.dataset.name = name;
-    button.setAttribute("aria-pressed", "false");
-    button.addEventListener("click", () => guarded(() => openExample(name)));
-    return button;
-  }));
-}
-
 const upTo = (n) => Array.from({ length: n }, (_, i) => [i + 1, String(i + 1)]);
 
-function fillLayersAndHeads() {
+function fillLayersAndHeads(layer, head) {
   const { layers, heads } = stageFacts();
-  fill("layer", upTo(layers), layers);
-  fill("head", upTo(heads), 1);
+  fill("layer", upTo(layers), layer ?? layers);
+  fill("head", upTo(heads), head ?? 1);
 }
 
 // Another stage or size has another grid: what is shown no longer fits.
@@ -243,39 +244,45 @@ function changeGrid() {
 
 function listenToSettings() {
   $("stage").addEventListener("change", () => {
+    state.chosen = true;
     fillLayersAndHeads();
     changeGrid();
   });
   $("size").addEventListener("change", changeGrid);
-  for (const id of ["layer", "head", "contrast", "smooth"]) $(id).addEventListener("change", show);
+  for (const id of ["layer", "head"]) {
+    $(id).addEventListener("change", () => {
+      state.chosen = true;
+      show();
+    });
+  }
+  for (const id of ["contrast", "smooth"]) $(id).addEventListener("change", show);
   $("opacity").addEventListener("input", show);
 }
 
-function listenToTheme() {
-  const { dataset } = document.documentElement;
-  dataset.theme = localStorage.getItem("theme") ?? "";
-  $("theme").addEventListener("click", () => {
-    const dark = dataset.theme ? dataset.theme === "dark"
-      : matchMedia("(prefers-color-scheme: dark)").matches;
-    dataset.theme = dark ? "light" : "dark";
-    localStorage.setItem("theme", dataset.theme);
-  });
+// Whatever was shown belongs to the model before.
+function takeModel(model) {
+  Object.assign(state, { model, chosen: false, picture: null, answer: null });
+  fill("stage", upTo(model.stages.length), 1);
+  fill("size", model.sizes.map(({ size }) => [size, `${size}²`]), openingSize(model));
+  fillLayersAndHeads();
+  showFacts(model);
+  offerModels(model, (box) => guarded(() => changeModel(box)));
+  offerExamples(model, (example) => guarded(() => openExample(example)));
+}
+
+async function changeModel(box) {
+  if (box === state.model.box) return;
+  takeModel(await server.model(box));
+  await openExample(examplesOf(state.model)[0]);
 }
 
 async function start() {
   listenToTheme();
-  state.model = await server.model();
-  const { stages, sizes } = state.model;
-  fill("stage", upTo(stages.length), Math.min(2, stages.length));
-  fill("size", sizes.map(({ size }) => [size, `${size}²`]),
-    (sizes.find(({ size }) => size >= 64) ?? sizes[sizes.length - 1]).size);
-  fillLayersAndHeads();
-  showFacts(state.model);
+  takeModel(await server.model());
   listenToPointer();
   listenToKeys();
-  listenToFiles();
+  listenToFiles(takeFile);
   listenToSettings();
-  offerExamples();
 }
 
 guarded(start);

@@ -1,5 +1,6 @@
 // A picture as the page holds it: the file for the classifier, and a small version for the many
 // questions about attention, so that each of them is a matter of milliseconds.
+import { $ } from "./view.js";
 
 const kSide = 448;
 const kLargestFile = 20 * 2 ** 20;
@@ -33,4 +34,22 @@ export async function loadPicture(file, name) {
     small: isSmall ? file : await new Promise((done) => small.toBlob(done, "image/png")),
     answers: new Map(),  // by size, stage and patch
   };
+}
+
+// Files that are chosen or dropped; `take([file…])` for each time.
+export function listenToFiles(take) {
+  $("file").addEventListener("change", () => {
+    take([...$("file").files]);
+    $("file").value = "";  // so that the same file may be chosen again
+  });
+  const over = (event, is) => {
+    event.preventDefault();
+    $("frame").classList.toggle("over", is);
+  };
+  document.addEventListener("dragover", (event) => over(event, true));
+  document.addEventListener("dragleave", (event) => over(event, false));
+  document.addEventListener("drop", (event) => {
+    over(event, false);
+    take([...event.dataTransfer.files]);
+  });
 }

@@ -17,6 +17,9 @@ const post = (path, parameters, blob) => ask(`${path}?${new URLSearchParams(para
   method: "POST", body: blob, headers: { "Content-Type": blob.type || "application/octet-stream" },
 });
 
-export const model = () => ask("v1/model");
-export const classify = (blob, top) => post("v1/classify", { top }, blob);
+// The parameter that names a model out of several; a model without a name is the only one.
+export const boxOf = ({ box }) => box ? { box } : {};
+
+export const model = (box) => ask(`v1/model?${new URLSearchParams(boxOf({ box }))}`);
+export const classify = (blob, parameters) => post("v1/classify", parameters, blob);
 export const attend = (blob, query) => post("v1/attend", query, blob);

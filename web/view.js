@@ -45,9 +45,9 @@ export function showFacts(model) {
       `layers ${layers}, heads ${heads}, channels ${channels}, ${grid.join("×")} patches, ${attention}`]),
     ["Classes", String(model.classes)],
   ];
-  if (names.length > 0 && names.length <= 20) {
-    $("known").textContent = `It knows ${names.length} classes and nothing else: ${names.join(", ")}.`;
-  }
+  $("known").textContent = names.length > 0 && names.length <= 20
+    ? `It knows ${names.length} classes and nothing else: ${names.join(", ")}.` : "";
+  $("question").textContent = model.boxes.find(({ name }) => name === model.box)?.about ?? "";
   $("facts").replaceChildren(...rows.map(([name, value]) => element("tr", {},
     element("th", { textContent: name, scope: "row" }), element("td", { textContent: value }))));
 }
@@ -110,14 +110,28 @@ export function drawOverlay(values, grid) {
   showLegend(scale);
 }
 
+// What the head adds beside what its values hold, and a warning where that is next to nothing.
+export function showShare({ stage, layer, head, share, layer_share, idle }) {
+  const text = (x) => x === null ? "unknown" : short(x);
+  $("share").hidden = false;
+  $("share-value").textContent = `Share ${text(share)}`;
+  $("share-place").textContent =
+    `stage ${stage}, layer ${layer}, head ${head} (the whole layer ${text(layer_share)})`;
+  $("idle").hidden = !idle;
+  $("idle").textContent = idle ? "This head idles: what it adds to the picture's patches is " +
+    `${text(share)} of what its values hold, so its map shows next to nothing.` : "";
+}
+
 // One small map for each layer and head; `choose(layer, head)` when one is pressed.
 export function drawMaps({ rows, grid }, present, choose) {
   const focused = [...$("maps").children].indexOf(document.activeElement);
-  $("maps").replaceChildren(...rows.map(({ layer, head, row }) => {
+  $("maps").replaceChildren(...rows.map(({ layer, head, row, share, idle }) => {
     const canvas = document.createElement("canvas");
     paintMap(canvas, row, grid, scaleOf(row, $("contrast").checked));
     canvas.style.aspectRatio = String($("photo").width / $("photo").height);
-    const button = element("button", { type: "button" }, canvas, `layer ${layer} · head ${head}`);
+    const button = element("button", { type: "button", className: idle ? "idle" : "" }, canvas,
+      `layer ${layer} · head ${head}`,
+      element("span", { textContent: share === null ? "" : `share ${short(share)}` }));
     button.setAttribute("aria-pressed", String(layer === present.layer && head === present.head));
     button.addEventListener("click", () => choose(layer, head));
     return button;

@@ -83,8 +83,9 @@ struct Guess {
 };
 
 // Where a patch looks. Stages, layers and heads count from 1; 0 stands for a good default, kAll for
-// each of them.
-constexpr int kAll = -1;
+// each of them, kBest, as a stage, for the layer and head whose attention adds most to the picture,
+// or that the weights name.
+constexpr int kAll = -1, kBest = -2;
 struct Query {
   int x = 0, y = 0;               // a pixel of the picture, whose patch asks
   int stage = 0;                  // the second, or the only one
@@ -94,7 +95,8 @@ struct Query {
 };
 struct AttentionMap {
   int stage = 0, layer = 0, head = 0;
-  Tensor map;  // [H, W] of the stage: the query's row of the attention matrix
+  Tensor map;        // [H, W] of the stage: the query's row of the attention matrix
+  double share = 0;  // what this head adds beside what its values hold, rms(Y) / rms(V)
 };
 
 // ---- What a model is

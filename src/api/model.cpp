@@ -153,12 +153,15 @@ std::vector<AttentionMap> Model::attend(const Picture& picture, const Query& que
     const Grid size{query.height > 0 ? query.height : side, query.width > 0 ? query.width : side};
     check_image(spec, size, Fault::kUsage);
     const AttendInput input = attend_input(picture.pixels().image, inside_->preprocessing, size);
-    AttendResult result = soft::attend(spec, inside_->runner.rows(), input,
+    AttendResult result = soft::attend(inside_->runner.card(), inside_->runner.answers(), input,
                                        {query.x, query.y, query.stage, query.layer, query.head});
     std::vector<AttentionMap> maps;
     for (AttendRow& row : result.rows) {
-      maps.push_back(
-          {row.stage, row.layer, row.head, {{result.grid.h, result.grid.w}, std::move(row.row)}});
+      maps.push_back({row.stage,
+                      row.layer,
+                      row.head,
+                      {{result.grid.h, result.grid.w}, std::move(row.row)},
+                      row.share});
     }
     return maps;
   });

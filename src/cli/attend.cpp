@@ -1,11 +1,15 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "cli/attend_sheet.h"
 #include "cli/cli.h"
 #include "cli/command.h"
@@ -24,9 +28,8 @@ struct AttendOptions {
   ModelOptions model;
   std::vector<std::string> weights;  // none: the model in the box
   std::vector<std::string> queries;  // "X,Y"
-  std::string layer, head;           // a number, "all", or nothing for the default
-  int stage = AttendRequest::kDefault;
-  std::string size;  // of the model's input; empty: the model's own
+  std::string stage, layer, head;    // a number, "all", "best", or nothing for the default
+  std::string size;                  // of the model's input; empty: the model's own
   int tile = 0;
   std::string engine;
   std::string image;
@@ -61,9 +64,19 @@ int parse_choice(const char* flag, const std::string& text) {
   return number;
 }
 
+int parse_stage(const std::string& text) {
+  if (text.empty()) return AttendRequest::kDefault;
+  if (text == "best") return AttendRequest::kBest;
+  int number = 0;
+  if (!read_number(text, number) || number < 1) {
+    fail_usage("--stage '{}' must be a number from 1 up, or best", text);
+  }
+  return number;
+}
+
 std::vector<AttendRequest> requests_of(const AttendOptions& options) {
   AttendRequest request;
-  request.stage = options.stage;
+  request.stage = parse_stage(options.stage);
   request.layer = parse_choice("--layer", options.layer);
   request.head = parse_choice("--head", options.head);
   std::vector<AttendRequest> requests;
@@ -91,8 +104,10 @@ std::vector<Attended> ask(const AttendOptions& options, const std::string& weigh
   const std::string label = fmt::format("{} {}", name_of(spec.attention), spec.name);
   std::vector<Attended> answers;
   for (const AttendRequest& request : requests) {
-    answers.push_back(
-        {weights, label, {request.x, request.y}, attend(spec, runner.rows(), input, request)});
+    answers.push_back({weights,
+                       label,
+                       {request.x, request.y},
+                       attend(runner.card(), runner.answers(), input, request)});
   }
   return answers;
 }
@@ -109,6 +124,11 @@ std::vector<std::vector<Attended>> ask_all(const AttendOptions& options, const I
   return answers;
 }
 
+// As "0.52" or "1.3e-06"; "-" where there is none.
+std::string share_text(double share) {
+  return std::isfinite(share) ? fmt::format("{:.2g}", share) : "-";
+}
+
 // One object; an array of them when there are several models or queries.
 Json json_of(const std::vector<std::vector<Attended>>& answers) {
   Json all = Json::array();
@@ -122,6 +142,36 @@ Json json_of(const std::vector<std::vector<Attended>>& answers) {
     }
   }
   return all.size() == 1 ? all.front() : all;
+}
+
+// Weights and queries where there are several, then a line for each map.
+void print_shares(const std::vector<std::vector<Attended>>& answers) {
+  const bool several = answers.size() * answers.front().size() > 1;
+  for (const auto& models : answers) {
+    for (const Attended& answer : models) {
+      if (several) {
+        fmt::print("{} query {},{}\n",
+                   shown(answer.weights.empty() ? answer.model : answer.weights), answer.query.x,
+                   answer.query.y);
+      }
+      for (const AttendRow& row : answer.result.rows) {
+        fmt::print("{}layer {}.{} head {}  share {}  (layer {})\n", several ? "  " : "", row.stage,
+                   row.layer, row.head, share_text(row.share), share_text(row.layer_share));
+      }
+    }
+  }
+}
+
+// Shares do not depend on the query: one warning for each map of a model.
+void warn_of_idle(const std::vector<Attended>& models) {
+  for (const Attended& answer : models) {
+    for (const AttendRow& row : answer.result.rows) {
+      if (!row.idle()) continue;
+      log("layer {}.{} head {} idles: it adds {:.1e} of what its V has, so its map shows next to "
+          "nothing",
+          row.stage, row.layer, row.head, row.share);
+    }
+  }
 }
 
 void check_picture_file(const std::string& path) {
@@ -147,7 +197,9 @@ void run(const AttendOptions& options) {
     });
     log("wrote '{}' {}x{}", options.out, sheet.width, sheet.height);
   }
-  if (options.json) print_json(json_of(answers));
+  warn_of_idle(answers.front());
+  if (options.json) return print_json(json_of(answers));
+  print_shares(answers);
 }
 
 void add_choice_flags(CLI::App* command, AttendOptions& options) {
@@ -157,9 +209,11 @@ void add_choice_flags(CLI::App* command, AttendOptions& options) {
       ->required()
       ->allow_extra_args(false)
       ->type_name("X,Y");
-  command->add_option("--stage", options.stage, "Stage, from 1 (default: 2, or the only one)")
-      ->check(CLI::Range(1, 4).description(""))
-      ->type_name("N");
+  command
+      ->add_option("--stage", options.stage,
+                   "Stage, from 1, or best: the layer and head that the weights name, else those "
+                   "with the largest share (default: 2, or the only one)")
+      ->type_name("N|best");
   command
       ->add_option("--layer,--layers", options.layer,
                    "Layer of the stage, from 1, or all (default: the last)")
@@ -193,7 +247,7 @@ void add_attend(CLI::App& app) {
   CLI::App* command = add_command(
       app, {"attend", "Run", "Show where a patch of a picture looks",
             "soft attend --query 160,120 --size 128 --out heat.png photo.png\n"
-            "soft attend --query 160,120 --stage 1 --head 1 --json photo.png\n"
+            "soft attend --query 160,120 --stage best --json photo.png\n"
             "soft attend --query 160,120 --query 330,140 --layers all --heads all --size 128 "
             "--tile 200 --out sheet.png photo.png"});
   add_choice_flags(command, *options);
@@ -204,6 +258,7 @@ void add_attend(CLI::App& app) {
                    "models stand side by side")
       ->allow_extra_args(false)
       ->type_name("FILE");
+  add_box_flag(command, options->model);
   add_model_flag(command, options->model);
   add_engine_flag(command, options->engine);
   add_change_flags(command, options->model);

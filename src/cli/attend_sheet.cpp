@@ -54,6 +54,7 @@ Print map_print(const Ground& ground, const Attended& answer, const AttendRow& r
   if (named) caption.push_back(answer.model);
   caption.push_back(fmt::format("layer {}.{} head {}", row.stage, row.layer, row.head));
   caption.push_back(fmt::format("{:.2g} to {:.2g}", *least, *most));
+  if (std::isfinite(row.share)) caption.push_back(fmt::format("share {:.2g}", row.share));
   return {ground.under(row, answer.result.grid, answer.query), std::move(caption)};
 }
 

@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -16,6 +17,7 @@ namespace {
 struct ConvertOptions {
   ModelOptions model;  // model.weights is what is read
   std::string out;
+  std::string shown;  // STAGE,LAYER,HEAD
   bool half = false;
 };
 
@@ -26,11 +28,23 @@ void check_target(const std::string& path) {
   check_output(path);
 }
 
+HeadPlace parse_place(const std::string& text, const ModelSpec& spec) {
+  HeadPlace place;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%d,%d,%d%c", &place.stage, &place.layer, &place.head, &rest) !=
+      3) {
+    fail_usage("--shown '{}' must be STAGE,LAYER,HEAD, each from 1, e.g. 1,3,2", text);
+  }
+  check_shown(place, spec, "--shown");
+  return place;
+}
+
 void run(const ConvertOptions& options) {
   check_target(options.out);
   ChosenModel chosen = choose_model(options.model);
   chosen.card.spec = with_changes(chosen.card.spec, options.model);
   check_fit(*chosen.weights, chosen.card.spec);
+  if (!options.shown.empty()) chosen.card.shown = parse_place(options.shown, chosen.card.spec);
   if (has_int8(*chosen.weights)) chosen.weights = dequantized(*chosen.weights);
   std::vector<NamedTensor> tensors;
   for (const TensorShape& tensor : tensors_of(chosen.card.spec)) {
@@ -60,6 +74,11 @@ void add_convert(CLI::App& app) {
   add_model_flag(command, options->model);
   add_change_flags(command, options->model);
   command->add_flag("--half", options->half, "Store half precision (fp16)");
+  command
+      ->add_option("--shown", options->shown,
+                   "The head whose maps `attend --stage best` and the page show first (default: as "
+                   "the file says, or none)")
+      ->type_name("STAGE,LAYER,HEAD");
   command->callback([options] { run(*options); });
 }
 

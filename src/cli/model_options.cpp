@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "facade/boxed.h"
 #include "facade/runner.h"
 
 namespace soft {
@@ -19,6 +20,17 @@ void add_weights_flag(CLI::App* command, ModelOptions& options) {
       ->add_option("--weights", options.weights,
                    "A .safetensors or .pth file (default: the model in the box)")
       ->type_name("FILE");
+  add_box_flag(command, options);
+}
+
+void add_box_flag(CLI::App* command, ModelOptions& options) {
+  std::vector<std::string> names;
+  for (const BoxedModel& box : boxed_models()) names.push_back(box.name);
+  command
+      ->add_option("--box", options.box,
+                   fmt::format("Which model in the box: {} (default: {})", fmt::join(names, ", "),
+                               names.front()))
+      ->type_name("NAME");
 }
 
 void add_weights_key_flag(CLI::App* command, ModelOptions& options) {

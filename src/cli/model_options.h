@@ -9,7 +9,8 @@
 namespace soft {
 
 void add_model_flag(CLI::App* command, ModelOptions& options);        // --model
-void add_weights_flag(CLI::App* command, ModelOptions& options);      // --weights, or the box
+void add_weights_flag(CLI::App* command, ModelOptions& options);      // --weights, or --box
+void add_box_flag(CLI::App* command, ModelOptions& options);          // --box
 void add_weights_key_flag(CLI::App* command, ModelOptions& options);  // --weights-key
 void add_change_flags(CLI::App* command, ModelOptions& options);      // --attention, --set
 void add_setting_flag(CLI::App* command, ModelOptions& options);      // --set

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/serve_flags.h"
+#include "facade/boxed.h"
 #include "facade/runner.h"
 #include "facade/sequence_runner.h"
 
@@ -20,13 +21,36 @@ constexpr const char* kPrefix = "SOFT_SERVE_";
 // What one worker may take beside the weights.
 constexpr size_t kWorkerMemory = size_t{1} << 30;
 
-ServedModel open_model(const ServeFlags& options) {
+// The box that is named, or all that are there; changes are meant for one.
+std::vector<BoxedModel> chosen_boxes(const ModelOptions& asked) {
+  boxed_weights(asked.box);  // an Error when it is not there
+  const bool changed = !asked.model.empty() || !asked.weights_key.empty() ||
+                       !asked.attention.empty() || !asked.settings.empty();
+  if (asked.box.empty() && !changed) return present_boxed_models();
+  const std::string only = asked.box.empty() ? boxed_models().front().name : asked.box;
+  std::vector<BoxedModel> chosen;
+  for (const BoxedModel& box : boxed_models()) {
+    if (box.name == only) chosen.push_back(box);
+  }
+  return chosen;
+}
+
+ServedModels open_models(const ServeFlags& options) {
   if (is_sequence_model(options.model)) {
-    return ServedModel(open_sequence_runner(options.model, options.engine));
+    return {ServedModel(open_sequence_runner(options.model, options.engine))};
   }
   WorkspaceOptions workspaces;
   workspaces.largest_bytes = kWorkerMemory;
-  return ServedModel(open_runner(options.model, options.engine, workspaces));
+  ModelOptions asked = options.model;
+  if (!asked.weights.empty()) {
+    return {ServedModel(open_runner(asked, options.engine, workspaces))};
+  }
+  ServedModels models;
+  for (const BoxedModel& box : chosen_boxes(options.model)) {
+    asked.box = box.name;
+    models.emplace_back(open_runner(asked, options.engine, workspaces), box.name, box.about);
+  }
+  return models;
 }
 
 std::chrono::milliseconds duration_of(double seconds) {
@@ -109,7 +133,7 @@ void run(ServeFlags& options) {
   serving.journal = {options.access_log, options.error_log, options.log_format == "json"};
   serving.allowed_hosts = options.allow_host;
   serving.allowed_origins = options.allow_origin;
-  serve(open_model(options), serving);
+  serve(open_models(options), serving);
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ void add_model_flags(CLI::App* command, Flags& flags, ServeFlags& options) {
   add_weights_key_flag(command, options.model);
   add_engine_flag(command, options.engine);
   flags.known("--weights", options.model.weights);
+  flags.known("--box", options.model.box);
   flags.known("--model", options.model.model);
   flags.known("--attention", options.model.attention);
   flags.known("--set", options.model.settings);

@@ -1,5 +1,6 @@
 #include "engine/engine.h"
 
+#include <cmath>
 #include <functional>
 
 #include "base/error.h"
@@ -69,6 +70,34 @@ void check_answers(const Packed& model, Workspace& workspace, const ImageBatch& 
   }
 }
 
+// Of each head over all pictures, from powers [count, heads].
+std::vector<double> checked_shares(const Packed& model, Workspace& workspace,
+                                   const ImageBatch& images, const std::vector<HeadPower>& powers,
+                                   const std::string& otherwise) {
+  const int64_t heads = static_cast<int64_t>(powers.size()) / images.count;
+  std::vector<HeadPower> sums(heads);
+  std::vector<float> sound;  // 0, or not finite
+  for (size_t i = 0; i < powers.size(); ++i) {
+    sums[i % heads].y += powers[i].y;
+    sums[i % heads].v += powers[i].v;
+    sound.push_back(static_cast<float>(0 * (powers[i].y + powers[i].v)));
+  }
+  check_answers(model, workspace, images, sound.data(), heads, otherwise);
+  std::vector<double> shares;
+  for (const HeadPower& sum : sums) shares.push_back(std::sqrt(sum.y / sum.v));
+  return shares;
+}
+
+std::vector<HeadShare> every_head(const ModelSpec& spec) {
+  std::vector<HeadShare> all;
+  for (int s = 0; s < static_cast<int>(spec.stages.size()); ++s) {
+    for (int i = 0; i < spec.stages[s].depth; ++i) {
+      for (int h = 0; h < spec.stages[s].heads; ++h) all.push_back({s + 1, i + 1, h + 1, 0});
+    }
+  }
+  return all;
+}
+
 void check_query(const ModelSpec& spec, Grid image, const RowQuery& query) {
   const auto stages = static_cast<int>(spec.stages.size());
   if (query.stage < 0 || query.stage >= stages) {
@@ -128,20 +157,39 @@ std::vector<Array> features(const Packed& model, Workspace& workspace, const Ima
   return maps;
 }
 
-Array attention_row(const Packed& model, Workspace& workspace, const ImageBatch& images,
-                    const RowQuery& query) {
+AttentionRows attention_row(const Packed& model, Workspace& workspace, const ImageBatch& images,
+                            const RowQuery& query) {
   check(model, workspace, images);
   check_query(model.spec(), images.size, query);
   const int64_t prefix = has_class_token(model.spec(), query.stage) ? 1 : 0;
   const int64_t tokens = prefix + stage_grid(model.spec(), query.stage, images.size).size();
-  const int64_t maps = query.layers * model.spec().stages[query.stage].heads;
-  Array rows{{images.count, maps, tokens}, std::vector<float>(images.count * maps * tokens)};
+  const int64_t heads = query.layers * model.spec().stages[query.stage].heads;
+  AttentionRows rows{{{images.count, heads, tokens}, {}}, {}};
+  rows.maps.data.resize(images.count * heads * tokens);
+  std::vector<HeadPower> powers(images.count * heads);
   each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
-    lane.attention_row(pixels, query, rows.data.data() + image * maps * tokens);
+    lane.attention_row(pixels, query, rows.maps.data.data() + image * heads * tokens,
+                       powers.data() + image * heads);
   });
-  check_answers(model, workspace, images, rows.data.data(), maps * tokens,
-                attention_place(query.stage, query.layer));
+  const std::string place = attention_place(query.stage, query.layer);
+  check_answers(model, workspace, images, rows.maps.data.data(), heads * tokens, place);
+  rows.shares = checked_shares(model, workspace, images, powers, place);
   return rows;
+}
+
+std::vector<HeadShare> head_shares(const Packed& model, Workspace& workspace,
+                                   const ImageBatch& images) {
+  check(model, workspace, images);
+  std::vector<HeadShare> all = every_head(model.spec());
+  const auto heads = static_cast<int64_t>(all.size());
+  std::vector<HeadPower> powers(images.count * heads);
+  each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
+    lane.powers(pixels, powers.data() + image * heads);
+  });
+  const std::vector<double> shares =
+      checked_shares(model, workspace, images, powers, classifier_place());
+  for (int64_t i = 0; i < heads; ++i) all[i].share = shares[i];
+  return all;
 }
 
 }  // namespace soft

@@ -93,7 +93,11 @@ void embed(const Packed& model, Workspace& workspace, const ImageBatch& images, 
 std::vector<Array> features(const Packed& model, Workspace& workspace, const ImageBatch& images);
 
 // As a RowSource gives them. Takes O(n·m) work, never an n x n array.
-Array attention_row(const Packed& model, Workspace& workspace, const ImageBatch& images,
-                    const RowQuery& query);
+AttentionRows attention_row(const Packed& model, Workspace& workspace, const ImageBatch& images,
+                            const RowQuery& query);
+
+// Of every head, in the order in which they run.
+std::vector<HeadShare> head_shares(const Packed& model, Workspace& workspace,
+                                   const ImageBatch& images);
 
 }  // namespace soft

@@ -181,6 +181,7 @@ void Lane::run(const float* pixels, const Goal& goal) {
         goal.at_row(i);
         if (i + 1 == goal.row->layer + goal.row->layers) return;
       }
+      if (goal.at_mix) goal.at_mix(s, i);
       mix_tokens(s, i);
       leave_layer(s, i, goal.all_tokens);
       if (goal.watch) goal.watch(layer_place(s, i), s);
@@ -231,13 +232,25 @@ void Lane::features(const float* pixels, const std::vector<float*>& maps) {
   run(pixels, goal);
 }
 
-void Lane::attention_row(const float* pixels, const RowQuery& query, float* out) {
+void Lane::attention_row(const float* pixels, const RowQuery& query, float* out,
+                         HeadPower* powers) {
   const MixShape& shape = shapes_[query.stage].mix;
   Goal goal;
   goal.row = &query;
   goal.at_row = [&](int layer) {
-    float* rows = out + (layer - query.layer) * shape.spec.heads * shape.tokens();  // [h, n]
-    mix_row(shape, job(query.stage, layer), query.token + shape.prefix, rows);
+    const int64_t first = (layer - query.layer) * shape.spec.heads;
+    const MixJob own = job(query.stage, layer);
+    mix_power(shape, own, mixed_, powers + first);
+    mix_row(shape, own, query.token + shape.prefix, out + first * shape.tokens());  // [h, n]
+  };
+  run(pixels, goal);
+}
+
+void Lane::powers(const float* pixels, HeadPower* out) {
+  Goal goal = pooled_goal();
+  goal.at_mix = [&](int stage, int layer) {
+    mix_power(shapes_[stage].mix, job(stage, layer), mixed_, out);
+    out += shapes_[stage].mix.spec.heads;
   };
   run(pixels, goal);
 }

@@ -21,10 +21,12 @@ class Lane {
   static size_t bytes_for(const Network& network, Grid image, int team);
 
   // pixels: [3, H, W] of one image.
-  void logits(const float* pixels, float* out);                                // [classes]
-  void embed(const float* pixels, float* out);                                 // [C]
-  void features(const float* pixels, const std::vector<float*>& maps);         // each [C, H, W]
-  void attention_row(const float* pixels, const RowQuery& query, float* out);  // [l·h, n]
+  void logits(const float* pixels, float* out);                         // [classes]
+  void embed(const float* pixels, float* out);                          // [C]
+  void features(const float* pixels, const std::vector<float*>& maps);  // each [C, H, W]
+  // [l·h, n] and [l·h] of the layers asked for
+  void attention_row(const float* pixels, const RowQuery& query, float* out, HeadPower* powers);
+  void powers(const float* pixels, HeadPower* out);  // of every head of every layer
 
   // The first place of the model whose output for this image is not finite; "" when all are.
   std::string first_not_finite(const float* pixels);
@@ -37,8 +39,9 @@ class Lane {
  private:
   struct Goal {
     const RowQuery* row = nullptr;  // stop where the last of these layers' attention would begin
-    std::function<void(int layer)> at_row;  // each of them, its Q and V projected
-    bool all_tokens = true;                 // otherwise the last layer serves the class token alone
+    std::function<void(int layer)> at_row;             // each of them, its Q and V projected
+    std::function<void(int stage, int layer)> at_mix;  // the same of every layer
+    bool all_tokens = true;  // otherwise the last layer serves the class token alone
     std::function<void(int stage)> after_stage;
     std::function<void(const std::string& place, int stage)> watch;  // tokens_ after every place
   };

@@ -13,7 +13,18 @@ namespace {
 void mix_nothing(const MixShape& shape, const MixJob& job, int64_t head, float* y) {
   const Rows out = head_output(shape, y, head);
   for (int64_t i = 0; i < shape.tokens(); ++i) std::fill_n(out.row(i), shape.head_dim(), 0.0f);
-  add_value_path(shape, job.layer, head, head_rows(shape, job, head).v, out, 0, shape.grid.h);
+  add_value_path(shape, job, head, head_rows(shape, job, head).v, out, 0, shape.grid.h);
+}
+
+double square_sum(const MixShape& shape, ConstRows rows) {  // of [n, d]
+  double sum = 0;
+  for (int64_t i = 0; i < shape.tokens(); ++i) {
+    for (int64_t c = 0; c < shape.head_dim(); ++c) {
+      const double value = rows.row(i)[c];
+      sum += value * value;
+    }
+  }
+  return sum;
 }
 
 }  // namespace
@@ -55,6 +66,15 @@ int64_t mix(const MixShape& shape, const MixJob& job, float* y) {
   return 0;
 }
 
+void mix_power(const MixShape& shape, MixJob job, float* y, HeadPower* out) {
+  job.value_path = false;
+  mix(shape, job, y);
+  share(shape.team, shape.spec.heads, [&](int, int64_t head) {
+    out[head] = {square_sum(shape, head_output(shape, y, head)),
+                 square_sum(shape, head_rows(shape, job, head).v)};
+  });
+}
+
 void mix_row(const MixShape& shape, const MixJob& job, int64_t token, float* out) {
   share(shape.team, shape.spec.heads, [&](int worker, int64_t head) {
     float* row = out + head * shape.tokens();
@@ -82,12 +102,14 @@ Rows head_output(const MixShape& shape, float* y, int64_t head) {
   return {y + head * shape.head_dim(), shape.spec.dim};
 }
 
-void add_value_path(const MixShape& shape, const PackedLayer& layer, int64_t head, ConstRows v,
-                    Rows y, int64_t begin, int64_t end) {
-  if (layer.value_kernel.empty()) return;
+bool has_value_path(const MixJob& job) { return job.value_path && !job.layer.value_kernel.empty(); }
+
+void add_value_path(const MixShape& shape, const MixJob& job, int64_t head, ConstRows v, Rows y,
+                    int64_t begin, int64_t end) {
+  if (!has_value_path(job)) return;
   const int64_t k = shape.spec.value_kernel;
   const ValuePath path{shape.grid, 1, shape.head_dim(), {k, k}};
-  value_path(path, layer.value_kernel.data() + head * k * k, {v.row(shape.prefix), v.stride},
+  value_path(path, job.layer.value_kernel.data() + head * k * k, {v.row(shape.prefix), v.stride},
              {y.row(shape.prefix), y.stride}, begin, end);
 }
 

@@ -29,13 +29,22 @@ struct MixJob {
   const float* projected;  // [n, Q|V], or [n, Q|K|V] for softmax
   float* shared;
   float* workers;
-  int64_t worker_floats;  // from one worker's memory to the next one's
+  int64_t worker_floats;   // from one worker's memory to the next one's
+  bool value_path = true;  // added where the layer has one
 
   float* worker(int index) const { return workers + index * worker_floats; }
 };
 
 // y [n, C] is written. Returns how many inverses had to be solved exactly.
 int64_t mix(const MixShape& shape, const MixJob& job, float* y);
+
+// Sums of squares over all tokens of a head.
+struct HeadPower {
+  double y = 0, v = 0;
+};
+
+// y [n, C] is written without the value path, and what is in it, out [h].
+void mix_power(const MixShape& shape, MixJob job, float* y, HeadPower* out);
 
 // out [h, n]: row `token` (class tokens counted) of every head's matrix, value path aside.
 void mix_row(const MixShape& shape, const MixJob& job, int64_t token, float* out);
@@ -48,9 +57,11 @@ struct HeadRows {
 HeadRows head_rows(const MixShape& shape, const MixJob& job, int64_t head);
 Rows head_output(const MixShape& shape, float* y, int64_t head);  // [n, d] inside y
 
-// Adds the value path of one head for rows [begin, end) of the grid.
-void add_value_path(const MixShape& shape, const PackedLayer& layer, int64_t head, ConstRows v,
-                    Rows y, int64_t begin, int64_t end);
+bool has_value_path(const MixJob& job);
+
+// Adds the value path of one head, where there is one, for rows [begin, end) of the grid.
+void add_value_path(const MixShape& shape, const MixJob& job, int64_t head, ConstRows v, Rows y,
+                    int64_t begin, int64_t end);
 
 // ---- The mechanisms (mix_soft.cpp, mix_dense.cpp, mix_softmax.cpp)
 

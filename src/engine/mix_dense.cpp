@@ -59,12 +59,12 @@ void mix_dense(const MixShape& shape, const MixJob& job, int64_t head, float* y,
     kernel_rows(shape, memory, begin, count, memory.tile);
     gemm({count, d, n}, {memory.tile, n}, {rows.v.data, rows.v.stride}, out.row(begin), out.stride);
   }
-  if (job.layer.value_kernel.empty()) return;
+  if (!has_value_path(job)) return;
   for (int64_t i = 0; i < shape.prefix;
        ++i) {  // a class token has no neighbours: V itself is added
     for (int64_t c = 0; c < d; ++c) out.row(i)[c] += rows.v.row(i)[c];
   }
-  add_value_path(shape, job.layer, head, rows.v, out, 0, shape.grid.h);
+  add_value_path(shape, job, head, rows.v, out, 0, shape.grid.h);
 }
 
 void dense_row(const MixShape& shape, const MixJob& job, int64_t head, int64_t token, float* out,

@@ -92,7 +92,7 @@ int64_t mix_apart(const MixShape& shape, const MixJob& job, float* y) {
     const SoftHead head = sampled_head(shape, job, index, memory, rest);
     const Rows out = head_output(shape, y, index);
     fallbacks += soft_attention(head, options, out, rest).fell_back ? 1 : 0;
-    add_value_path(shape, job.layer, index, head.v, out, 0, shape.grid.h);
+    add_value_path(shape, job, index, head.v, out, 0, shape.grid.h);
   });
   return fallbacks;
 }
@@ -139,7 +139,7 @@ int64_t mix_together(const MixShape& shape, const MixJob& job, float* y) {
   share(shape.team, heads * bands, [&](int, int64_t unit) {
     const int64_t index = unit / bands, begin = unit % bands * kValueRows;
     const int64_t end = std::min(begin + kValueRows, shape.grid.h);
-    add_value_path(shape, job.layer, index, shared[index].head.v, shared[index].out, begin, end);
+    add_value_path(shape, job, index, shared[index].head.v, shared[index].out, begin, end);
   });
   return fallbacks;
 }

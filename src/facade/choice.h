@@ -13,6 +13,7 @@ namespace soft {
 struct ModelOptions {
   std::string model;                  // a row of the table
   std::string weights;                // a .safetensors or .pth file
+  std::string box;                    // without weights: which model in the box, "" for the first
   std::string weights_key;            // .pth: which dictionary
   std::string attention;              // changes: the mechanism first,
   std::vector<std::string> settings;  // then key=value, in the order given

@@ -39,6 +39,10 @@ Answers native_answers(const std::shared_ptr<const Packed>& model,
     return workspaces->with_one(
         [&](Workspace& workspace) { return attention_row(*model, workspace, images, query); });
   };
+  answers.shares = [=](const ImageBatch& images) {
+    return workspaces->with_one(
+        [&](Workspace& workspace) { return head_shares(*model, workspace, images); });
+  };
   return answers;
 }
 
@@ -52,6 +56,7 @@ Answers torch_answers(const LoadedModel& model, bool fused) {
   answers.vectors = one_at_a_time(mutex, std::move(answers.vectors));
   answers.features = one_at_a_time(mutex, std::move(answers.features));
   answers.rows = one_at_a_time(mutex, std::move(answers.rows));
+  answers.shares = one_at_a_time(mutex, std::move(answers.shares));
   return answers;
 }
 
@@ -104,7 +109,11 @@ std::string class_name(const Card& card, int64_t index) {
 
 Runner open_runner(ModelOptions options, const std::string& engine,
                    const WorkspaceOptions& workspaces) {
-  if (options.weights.empty()) options.weights = boxed_weights();
+  if (!options.weights.empty() && !options.box.empty()) {
+    fail_usage("'{}' and the box '{}' are two models; give --weights or --box", options.weights,
+               options.box);
+  }
+  if (options.weights.empty()) options.weights = boxed_weights(options.box);
   const LoadedModel model = load_model(options);
   return Runner(model, choose_engine(engine, model.card.spec), workspaces);
 }

@@ -43,7 +43,7 @@ class Runner {
   std::vector<float> logits(const ImageBatch& images) const { return answers_->logits(images); }
   std::vector<float> vectors(const ImageBatch& images) const { return answers_->vectors(images); }
   std::vector<Array> features(const ImageBatch& images) const { return answers_->features(images); }
-  const RowSource& rows() const { return answers_->rows; }
+  const Answers& answers() const { return *answers_; }
 
  private:
   std::shared_ptr<const Card> card_;
@@ -57,7 +57,7 @@ class Runner {
 std::string class_name(const Card& card, int64_t index);
 
 // The model that the options name, with the engine that was asked for ("": by itself); without
-// weights the one in the box.
+// weights one in the box.
 Runner open_runner(ModelOptions options, const std::string& engine,
                    const WorkspaceOptions& workspaces = {});
 

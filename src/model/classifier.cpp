@@ -118,10 +118,11 @@ Classifier::Mixing Classifier::mixing(const Input& input, int stage, int layer) 
   return found;
 }
 
-Tensor Classifier::attention_row(const Input& input, int stage, int layer, int64_t query,
-                                 int count) {
+Tensor Classifier::attention_row(const Input& input, int stage, int layer, int64_t query, int count,
+                                 const std::function<void(const Mixing&)>& seen) {
   std::vector<Tensor> rows;  // [B, h, n] each
   watch_mixes(input, stage, layer, count, [&](const Mixing& mixing) {
+    if (seen) seen(mixing);
     rows.push_back(
         mixing.attention->row(mixing.heads, mixing.tokens, query + mixing.tokens.prefix));
   });

@@ -22,11 +22,6 @@ class Classifier : public DescribedModel {
   // and without its class token.
   std::vector<torch::Tensor> features(const Input& input);
 
-  // Row `query` (counted on the stage's grid) of every head's attention matrix in one layer, or in
-  // `count` of them one after another: [B, count·h, n]; class tokens come first in n.
-  torch::Tensor attention_row(const Input& input, int stage, int layer, int64_t query,
-                              int count = 1);
-
   // What one layer mixes, and the mechanism that does it.
   struct Mixing {
     Heads heads;
@@ -34,6 +29,12 @@ class Classifier : public DescribedModel {
     Attention* attention = nullptr;
   };
   Mixing mixing(const Input& input, int stage, int layer);
+
+  // Row `query` (counted on the stage's grid) of every head's attention matrix in one layer, or in
+  // `count` of them one after another: [B, count·h, n]; class tokens come first in n. `seen`, if
+  // any, is told of each of these layers.
+  torch::Tensor attention_row(const Input& input, int stage, int layer, int64_t query,
+                              int count = 1, const std::function<void(const Mixing&)>& seen = {});
 
   // The first place whose output for this input is not finite; "" when all are.
   std::string first_not_finite(const Input& input);

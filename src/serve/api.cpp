@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -49,26 +50,6 @@ Response page_answer(const PageFile& file) {
   return response;
 }
 
-// What only needs to be read; nothing when there is no such path.
-std::optional<Response> answer_reading(std::string_view path, const std::string& facts,
-                                       const Metrics& metrics) {
-  if (path == kModelPath) return answer(kModelPath, facts);
-  if (path == kLivePath) return answer(kLivePath, R"({"status":"live"})");
-  if (path == kReadyPath) {
-    if (!metrics.draining) return answer(kReadyPath, R"({"status":"ready"})");
-    return refusal(kReadyPath, 503, "the server is about to end; ask another one");
-  }
-  if (path == kMetricsPath) {
-    Response response = answer(kMetricsPath, metrics.text());
-    response.content_type = "text/plain; version=0.0.4";
-    return response;
-  }
-  for (const PageFile& file : page_files()) {
-    if (path == file.path) return page_answer(file);
-  }
-  return std::nullopt;
-}
-
 using Items = std::vector<const Work::Item*>;
 
 std::vector<float> run_pictures(const Runner& runner, const Items& items, bool embeds) {
@@ -112,11 +93,10 @@ std::optional<std::vector<float>> run_model(const ServedModel& model,
 
 }  // namespace
 
-Api::Api(ServedModel model, const Metrics& metrics, ApiOptions options)
-    : model_(std::move(model)),
-      metrics_(metrics),
-      options_(std::move(options)),
-      facts_(facts_of(model_).dump()) {}
+Api::Api(ServedModels models, const Metrics& metrics, ApiOptions options)
+    : models_(std::move(models)), metrics_(metrics), options_(std::move(options)) {
+  for (const ServedModel& model : models_) facts_.push_back(facts_of(model, models_).dump());
+}
 
 bool Api::exists(std::string_view path) const {
   const Endpoints& endpoints = options_.endpoints;
@@ -128,6 +108,38 @@ bool Api::exists(std::string_view path) const {
   return endpoints.page || is_health_check(path);
 }
 
+Response Api::facts_for(const Request& request) const {
+  try {
+    Parameters parameters;
+    parameters.add_query(request.query());
+    parameters.allow({kBoxParameter});
+    return answer(kModelPath, facts_[chosen_model(models_, parameters)]);
+  } catch (const Error& error) {
+    return refusal(kModelPath, 400, error.what());
+  }
+}
+
+// What only needs to be read; nothing when there is no such path.
+std::optional<Response> Api::answer_reading(const Request& request) const {
+  std::string_view path = request.path();
+  if (path == "/" && reads_texts()) path = kTextPage;
+  if (path == kModelPath) return facts_for(request);
+  if (path == kLivePath) return answer(kLivePath, R"({"status":"live"})");
+  if (path == kReadyPath) {
+    if (!metrics_.draining) return answer(kReadyPath, R"({"status":"ready"})");
+    return refusal(kReadyPath, 503, "the server is about to end; ask another one");
+  }
+  if (path == kMetricsPath) {
+    Response response = answer(kMetricsPath, metrics_.text());
+    response.content_type = "text/plain; version=0.0.4";
+    return response;
+  }
+  for (const PageFile& file : page_files()) {
+    if (path == file.path) return page_answer(file);
+  }
+  return std::nullopt;
+}
+
 std::optional<Response> Api::at_once(const Request& request) const {
   const std::string_view path = request.path();
   std::optional<Response> response;
@@ -135,16 +147,15 @@ std::optional<Response> Api::at_once(const Request& request) const {
     for (const std::string_view route : {kClassifyPath, kEmbedPath, kAttendPath}) {
       if (path != route) continue;
       if (request.method != "POST") return wrong_method(route, request, "POST");
-      if (model_.reads_texts() && route != kClassifyPath) {
+      if (reads_texts() && route != kClassifyPath) {
         return refusal(route, 404,
                        fmt::format("{} is for pictures; this model reads texts", route));
       }
-      const std::string obstacle = type_obstacle(request.content_type, wanted_of(model_));
+      const std::string obstacle = type_obstacle(request.content_type, wanted_of(models_.front()));
       if (obstacle.empty()) return std::nullopt;
       return refusal(route, 415, obstacle);
     }
-    const bool text_page = path == "/" && model_.reads_texts();
-    response = answer_reading(text_page ? kTextPage : path, facts_, metrics_);
+    response = answer_reading(request);
   }
   if (!response) {
     return refusal("other", 404,
@@ -155,15 +166,13 @@ std::optional<Response> Api::at_once(const Request& request) const {
 }
 
 std::unique_ptr<Work> Api::read(Request request) const {
-  return std::make_unique<Work>(model_, options_.pictures, std::move(request));
+  return std::make_unique<Work>(models_, options_.pictures, std::move(request));
 }
 
 void Api::run(const std::vector<Work*>& works) const {
-  std::vector<Work*> alike[2];  // those who ask for classes, and for vectors
-  for (Work* work : works) alike[work->embeds() ? 1 : 0].push_back(work);
-  for (const std::vector<Work*>& some : alike) {
-    if (!some.empty()) run_alike(some);
-  }
+  std::map<std::pair<const ServedModel*, bool>, std::vector<Work*>> alike;
+  for (Work* work : works) alike[{&work->model(), work->embeds()}].push_back(work);
+  for (const auto& [kind, some] : alike) run_alike(some);
 }
 
 void Api::run_alike(const std::vector<Work*>& works) const {
@@ -173,7 +182,7 @@ void Api::run_alike(const std::vector<Work*>& works) const {
   };
   std::optional<std::vector<float>> answers;
   try {
-    answers = run_model(model_, works, options_.most_together);
+    answers = run_model(works.front()->model(), works, options_.most_together);
   } catch (const std::exception& error) {
     log("a batch of {} failed: {}", works.size(), error.what());
     return refuse_all(500, "unexpected failure; the server's log has it");

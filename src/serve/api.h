@@ -1,6 +1,6 @@
 // The HTTP API without sockets: requests in, responses out. docs/server.md describes it.
 //
-//   const Api api(model, metrics, options);  const: share it between threads
+//   const Api api({model}, metrics, options);  const: share it between threads
 //   Response response = api.handle({"POST", "/v1/classify?top=3", "image/png", bytes});
 #pragma once
 
@@ -37,7 +37,7 @@ class Work;
 
 class Api {
  public:
-  Api(ServedModel model, const Metrics& metrics, ApiOptions options = {});
+  Api(ServedModels models, const Metrics& metrics, ApiOptions options = {});
 
   // The answer to any request; never throws.
   Response handle(Request request) const;
@@ -47,18 +47,21 @@ class Api {
   std::optional<Response> at_once(const Request& request) const;
   // Then the request is taken apart, its pictures or texts are decoded (Work::decode),
   std::unique_ptr<Work> read(Request request) const;
-  // and the model runs on those that ask for classes or vectors, all of a kind together. Afterwards
+  // and the models run on those that ask for classes or vectors, all of a kind together. Afterwards
   // each work has its response.
   void run(const std::vector<Work*>& works) const;
 
  private:
   bool exists(std::string_view path) const;
+  bool reads_texts() const { return models_.front().reads_texts(); }
+  Response facts_for(const Request& request) const;
+  std::optional<Response> answer_reading(const Request& request) const;
   void run_alike(const std::vector<Work*>& works) const;
 
-  ServedModel model_;
+  const ServedModels models_;
   const Metrics& metrics_;
   const ApiOptions options_;
-  std::string facts_;  // JSON
+  std::vector<std::string> facts_;  // JSON, of each model
 };
 
 }  // namespace soft

@@ -54,12 +54,23 @@ Json text_facts(const SequenceCard& card) {
           {"class_names", card.classes}};
 }
 
-Json picture_facts(const ServedModel& model) {
+// The models that a request may name.
+Json boxes_of(const ServedModels& all) {
+  Json boxes = Json::array();
+  for (const ServedModel& model : all) {
+    if (!model.box.empty()) boxes.push_back({{"name", model.box}, {"about", model.about}});
+  }
+  return boxes;
+}
+
+Json picture_facts(const ServedModel& model, const ServedModels& all) {
   const ModelSpec& spec = model.spec();
   const ModelCost cost = cost_of(spec, {spec.image_size, spec.image_size});
   const Preprocessing& preprocessing = model.preprocessing;
   return {{"name", spec.name},
           {"reads", "pictures"},
+          {"box", model.box.empty() ? Json() : Json(model.box)},
+          {"boxes", boxes_of(all)},
           {"family", spec.family},
           {"params", cost.params},
           {"macs", cost.macs},
@@ -78,8 +89,8 @@ Json picture_facts(const ServedModel& model) {
 
 }  // namespace
 
-Json facts_of(const ServedModel& model) {
-  return model.reads_texts() ? text_facts(model.texts->card()) : picture_facts(model);
+Json facts_of(const ServedModel& model, const ServedModels& all) {
+  return model.reads_texts() ? text_facts(model.texts->card()) : picture_facts(model, all);
 }
 
 void check_size(const ModelSpec& spec, int size) {

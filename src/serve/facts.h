@@ -8,7 +8,7 @@ namespace soft {
 // Multiply-accumulates that one request may ask for: about half a second of one core.
 constexpr int64_t kMostMacs = 40'000'000'000;
 
-Json facts_of(const ServedModel& model);
+Json facts_of(const ServedModel& model, const ServedModels& all);
 
 // A usage error for a size whose pictures would cost more than kMostMacs, or cannot run.
 void check_size(const ModelSpec& spec, int size);

@@ -88,4 +88,9 @@ bool Parameters::is(std::string_view name, std::string_view value) const {
   return found != values_.end() && found->second == value;
 }
 
+std::string Parameters::text(std::string_view name) const {
+  const auto found = values_.find(name);
+  return found != values_.end() ? found->second : "";
+}
+
 }  // namespace soft

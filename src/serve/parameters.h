@@ -28,6 +28,7 @@ class Parameters {
   int required_integer(std::string_view name, int least, int most) const;
   bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
   bool is(std::string_view name, std::string_view value) const;
+  std::string text(std::string_view name) const;  // "" when it is not given
 
  private:
   std::map<std::string, std::string, std::less<>> values_;

@@ -1,5 +1,6 @@
 #include "serve/serve.h"
 
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include <csignal>
@@ -45,11 +46,17 @@ void raise_descriptors(const Limits& limits) {
   }
 }
 
-void announce(const ServeOptions& options, int port, const std::string& model) {
+std::string names_of(const ServedModels& models) {
+  std::vector<std::string> names;
+  for (const ServedModel& model : models) names.push_back(model.name());
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+void announce(const ServeOptions& options, int port, const std::string& names) {
   const std::string host = host_name(options.address.host);
   const bool v6 = host.find(':') != std::string::npos;
   const CrewOptions& crew = options.pipeline.classify;
-  log("{} on http://{}{}{}:{}/ (workers: {}, batches of up to {}); Ctrl-C ends it", model,
+  log("{} on http://{}{}{}:{}/ (workers: {}, batches of up to {}); Ctrl-C ends it", names,
       v6 ? "[" : "", host, v6 ? "]" : "", port, crew.workers, crew.most);
 }
 
@@ -81,22 +88,22 @@ void leave_at_once(Journal& journal, bool answered) {
   std::_Exit(answered ? 0 : 1);
 }
 
-void serve(ServedModel model, const ServeOptions& options) {
+void serve(ServedModels models, const ServeOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);  // whoever reads the log may go; the requests stay
   raise_descriptors(options.limits);
   Journal journal(options.journal);
   Metrics metrics;
   metrics.dropped_lines = [&journal] { return journal.dropped(); };
   Server server(options.address, options.limits, metrics, &journal);
-  const std::string name = model.name();
+  const std::string names = names_of(models);
   const Door door(door_of(options.address.host, options.allowed_hosts, options.allowed_origins));
-  const Api api(std::move(model), metrics, options.api);
+  const Api api(std::move(models), metrics, options.api);
   Pipeline pipeline(api, options.pipeline, metrics);
   if (!options.journal.errors.empty())
-    announce(options, server.port(), name);  // to whoever starts it
+    announce(options, server.port(), names);  // to whoever starts it
   const LogToJournal to_journal(journal);
   const Housekeeper housekeeper([&metrics] { return metrics.answered.load(); }, kTidying);
-  announce(options, server.port(), name);
+  announce(options, server.port(), names);
   const bool answered = server.run(handler_of(door, api, pipeline));
   const bool idle = pipeline.close();
   if (!idle || !answered) leave_at_once(journal, answered);

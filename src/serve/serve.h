@@ -1,4 +1,4 @@
-// `soft serve`: the server, the workers and the model put together.
+// `soft serve`: the server, the workers and the models put together.
 #pragma once
 
 #include "serve/api.h"
@@ -22,7 +22,7 @@ struct ServeOptions {
 // Serves until SIGTERM or SIGINT, and then until the last accepted request is answered. When some
 // had to be given up, or a worker is still busy, it does not return: the process ends
 // (leave_at_once).
-void serve(ServedModel model, const ServeOptions& options);
+void serve(ServedModels models, const ServeOptions& options);
 
 // What the server does with a request: at once, or on the pipeline; 503 when too much waits.
 Handler handler_of(const Door& door, const Api& api, Pipeline& pipeline);

@@ -4,8 +4,12 @@
 
 namespace soft {
 
-ServedModel::ServedModel(const Runner& model)
-    : runner(model), attending(model.apart()), preprocessing(preprocessing_of(model.card())) {}
+ServedModel::ServedModel(const Runner& model, std::string box, std::string about)
+    : box(std::move(box)),
+      about(std::move(about)),
+      runner(model),
+      attending(model.apart()),
+      preprocessing(preprocessing_of(model.card())) {}
 
 ServedModel::ServedModel(const SequenceRunner& model) : texts(model) {
   check_reads_texts(model.card());

@@ -22,6 +22,10 @@ std::string_view route_of(const Request& request);
 
 Wanted wanted_of(const ServedModel& model);
 
+// Which of the models a request asks; 400 for one that is not there.
+constexpr std::string_view kBoxParameter = "box";
+size_t chosen_model(const ServedModels& models, const Parameters& parameters);
+
 class Work {
  public:
   // A picture or a text, and what becomes of it.
@@ -32,8 +36,10 @@ class Work {
     Json answer;                // of its own: classes, a vector, or an error
   };
 
-  // Takes the request apart. The model must outlive the work.
-  Work(const ServedModel& model, const PictureLimits& limits, Request request);
+  // Takes the request apart. The models must outlive the work.
+  Work(const ServedModels& models, const PictureLimits& limits, Request request);
+
+  const ServedModel& model() const { return *model_; }
 
   // What pictures announce, in pixels to go over; 0 for texts, or when nothing is left to decode.
   int64_t announced() const;
@@ -69,7 +75,8 @@ class Work {
   void guarded(const std::function<void()>& step);
   void answer(Json json, double milliseconds, size_t batch);
 
-  const ServedModel& model_;
+  const ServedModels& models_;
+  const ServedModel* model_;  // of them, the one that is asked
   const PictureLimits& limits_;
   const std::shared_ptr<Patience> patience_;
   bool refused_ = false;

@@ -24,6 +24,11 @@ Tensor rms(const Tensor& t) {  // [B, h, n, d] -> [h]
   return t.to(torch::kFloat64).square().mean({0, 2, 3}).sqrt();
 }
 
+// rms(Y) / rms(V), [B, h, n, d] each; NaN where V is 0.
+std::vector<double> shares_of(const Tensor& y, const Tensor& v) {
+  return per_head(rms(y) / rms(v));
+}
+
 // exp of the entropy of the eigenvalues' shares, mean over the pictures: [B, h, m, m] -> [h].
 Tensor effective_rank(const Tensor& core) {
   const Tensor eigen = torch::linalg_eigvalsh(core.to(torch::kFloat64)).clamp_min(1e-12);
@@ -90,7 +95,7 @@ Tensor row_correlation(Attention& attention, const Heads& heads, const Tokens& t
 }
 
 // Which numbers are wanted: those of layers are watched in every epoch.
-enum class Depth { kLayers, kHeads };
+enum class Depth { kShares, kLayers, kHeads };
 
 void add_landmark_numbers(std::vector<HeadHealth>& rows, const LandmarkKernels& kernels,
                           Depth depth) {
@@ -110,11 +115,12 @@ void add_landmark_numbers(std::vector<HeadHealth>& rows, const LandmarkKernels& 
 std::vector<HeadHealth> health_of(const SeenMixing& mixing, Depth depth) {
   const auto& [attention, heads, tokens, y, kernels] = mixing;
   std::vector<HeadHealth> rows(heads.q.size(1));
-  const auto shares = per_head(rms(y) / rms(heads.v).clamp_min(1e-300));
+  const auto shares = shares_of(y, heads.v);
   for (size_t h = 0; h < rows.size(); ++h) {
     rows[h].head = static_cast<int>(h) + 1;
     rows[h].share = shares[h];
   }
+  if (depth == Depth::kShares) return rows;
   if (kernels.cross.defined()) add_landmark_numbers(rows, kernels, depth);
   if (depth == Depth::kLayers) return rows;
   const Tensor ones = torch::ones_like(heads.v);
@@ -169,6 +175,18 @@ std::vector<HeadHealth> measured(Classifier& model, const Tensor& images, Depth 
 
 std::vector<HeadHealth> head_health(Classifier& model, const Tensor& images) {
   return measured(model, images, Depth::kHeads);
+}
+
+std::vector<HeadShare> head_shares(Classifier& model, const Tensor& images) {
+  std::vector<HeadShare> shares;
+  for (const HeadHealth& row : measured(model, images, Depth::kShares)) {
+    shares.push_back({row.stage, row.layer, row.head, row.share});
+  }
+  return shares;
+}
+
+std::vector<double> head_shares(const Classifier::Mixing& mixing) {
+  return shares_of(mixing.attention->mix(mixing.heads, mixing.tokens), mixing.heads.v);
 }
 
 std::vector<LayerHealth> layer_health(Classifier& model, const Tensor& images) {

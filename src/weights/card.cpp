@@ -1,6 +1,8 @@
 // The card: what our own files say about themselves, as JSON under the metadata key "soft":
 //   {"version": 1, "spec": {…}, "preprocessing": {"mean": […], "std": […], "crop_fraction": 0.9,
-//    "size": 224}, "class_names": […], "extra": …}
+//    "size": 224}, "class_names": […], "shown": {"stage": 1, "layer": 3, "head": 2}, "extra": …}
+#include <climits>
+
 #include "base/error.h"
 #include "weights/infer.h"
 #include "weights/weights.h"
@@ -62,6 +64,16 @@ void read_class_names(Card& card, const Json& json, const std::string& what) {
   }
 }
 
+void read_shown(Card& card, const Json& json, const std::string& what) {
+  const auto count = [&](const char* key) {
+    const Json& value = member(json, key, what);
+    const bool whole = value.is_number_unsigned() && value.get<uint64_t>() <= INT_MAX;
+    return whole ? value.get<int>() : 0;  // 0: no such place
+  };
+  card.shown = HeadPlace{count("stage"), count("layer"), count("head")};
+  check_shown(*card.shown, card.spec, what);
+}
+
 Card parse_card(const std::string& text, const std::string& what) {
   if (text.size() > kLargestCard)
     fail("{} has {} bytes; at most {}", what, text.size(), kLargestCard);
@@ -74,11 +86,22 @@ Card parse_card(const std::string& text, const std::string& what) {
   card.spec = spec_from_json(member(json, "spec", what), what);
   read_preprocessing(card, member(json, "preprocessing", what), what);
   if (json.contains("class_names")) read_class_names(card, json["class_names"], what);
+  if (json.contains("shown")) read_shown(card, json["shown"], what);
   if (json.contains("extra")) card.extra = json["extra"];
   return card;
 }
 
 }  // namespace
+
+void check_shown(const HeadPlace& place, const ModelSpec& spec, const std::string& what) {
+  const auto [stage, layer, head] = place;
+  if (stage >= 1 && stage <= static_cast<int>(spec.stages.size())) {
+    const StageSpec& row = spec.stages[stage - 1];
+    if (layer >= 1 && layer <= row.depth && head >= 1 && head <= row.heads) return;
+  }
+  fail("{} shows stage {} layer {} head {}, which {} does not have", what, stage, layer, head,
+       spec.name);
+}
 
 Json to_json(const Card& card) {
   Json json{{"version", kVersion},
@@ -89,6 +112,10 @@ Json to_json(const Card& card) {
               {"crop_fraction", card.crop_fraction},
               {"size", card.spec.image_size}}},
             {"class_names", card.class_names}};
+  if (card.shown) {
+    json["shown"] = {
+        {"stage", card.shown->stage}, {"layer", card.shown->layer}, {"head", card.shown->head}};
+  }
   if (!card.extra.is_null()) json["extra"] = card.extra;
   return json;
 }

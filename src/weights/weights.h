@@ -52,14 +52,20 @@ Weights read_weights(const std::string& path, const std::string& key = "");
 // drawn from the seed. The same for any number of threads.
 Weights random_weights(const ModelSpec& spec, uint64_t seed);
 
+// One head of a model, all counted from 1.
+struct HeadPlace {
+  int stage = 0, layer = 0, head = 0;
+};
+
 // What stands in our own files beside the tensors, as JSON under the metadata key "soft".
 struct Card {
   ModelSpec spec;
   std::vector<std::string> class_names;  // empty when unknown
   std::vector<double> mean{0.485, 0.456, 0.406};
   std::vector<double> std{0.229, 0.224, 0.225};
-  double crop_fraction = 0.9;  // short side is resized to floor(size / fraction)
-  Json extra;                  // recipe, metrics: carried along untouched
+  double crop_fraction = 0.9;      // short side is resized to floor(size / fraction)
+  std::optional<HeadPlace> shown;  // whose maps are worth seeing first, where somebody found out
+  Json extra;                      // recipe, metrics: carried along untouched
 
   int short_side() const { return static_cast<int>(spec.image_size / crop_fraction); }
 };
@@ -89,6 +95,9 @@ struct NamedTensor {
 void write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata,
                        const WriteOptions& options = {});
+
+// An Error, which calls it `what`, unless the model has such a head.
+void check_shown(const HeadPlace& place, const ModelSpec& spec, const std::string& what);
 
 Json to_json(const Card& card);
 std::map<std::string, std::string> metadata_of(const Card& card);  // {"soft": …}

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/json.h"
+#include "engine/question.h"
 
 namespace soft {
 
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
-constexpr double kIdleShare = 1e-3;  // below it a layer's attention adds nothing to speak of
 
 struct HeadHealth {
   int stage = 0, layer = 0, head = 0;  // counted from 1

@@ -82,10 +82,19 @@ Answers open(const TorchModel& request) {
   };
   answers.rows = [model, ask](const ImageBatch& batch, const RowQuery& row) {
     return ask(batch, [&](const Tensor& images) {
-      return checked(
-          array_of(model->attention_row(images, row.stage, row.layer, row.token, row.layers)),
-          *model, images, attention_place(row.stage, row.layer));
+      AttentionRows rows;
+      const auto add_shares = [&](const Classifier::Mixing& mixing) {
+        const std::vector<double> own = head_shares(mixing);
+        rows.shares.insert(rows.shares.end(), own.begin(), own.end());
+      };
+      rows.maps = checked(array_of(model->attention_row(images, row.stage, row.layer, row.token,
+                                                        row.layers, add_shares)),
+                          *model, images, attention_place(row.stage, row.layer));
+      return rows;
     });
+  };
+  answers.shares = [model, ask](const ImageBatch& batch) {
+    return ask(batch, [&](const Tensor& images) { return head_shares(*model, images); });
   };
   return answers;
 }

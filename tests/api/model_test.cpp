@@ -87,8 +87,11 @@ TEST(ApiModel, AttendsAsTheProgramDoes) {
                                     .out);
   EXPECT_EQ(json.at("grid"), Json(maps[0].map.shape));
   EXPECT_EQ(json.at("rows")[0].at("row").get<std::vector<float>>(), maps[0].map.data);
+  EXPECT_EQ(json.at("rows")[0].at("share"), maps[0].share);
   query.stage = 2, query.head = query.layer = kAll;
   EXPECT_GT(Model::open("").attend(Picture::read(kPhoto), query).size(), 1u);
+  query.stage = kBest, query.head = query.layer = 0;
+  EXPECT_THAT(Model::open("").attend(Picture::read(kPhoto), query), SizeIs(1));
 }
 
 TEST(ApiModel, AnswersManyThreadsAtOnceWithTheSameBits) {

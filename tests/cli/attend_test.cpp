@@ -31,7 +31,7 @@ class Attend : public testing::Test {
     arguments.insert(arguments.begin(), {"attend", "--out", out});
     const Outcome outcome = test::run_soft(arguments);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.out, HasSubstr("share "));
     return read_image(out);
   }
 
@@ -86,6 +86,41 @@ TEST_F(Attend, GivesEveryLayerHeadQueryAndModelThatIsAskedFor) {
   EXPECT_EQ(answer[1]["query"], (Json{1, 2}));
   EXPECT_EQ(answer[2]["weights"], soft);
   EXPECT_EQ(answer[2]["query"], (Json{3, 4}));
+}
+
+// One of these models idles in its first stage, the other works.
+TEST_F(Attend, SaysHowMuchEachHeadAddsAndWarnsOfThoseThatIdle) {
+  const std::string idle = weights("idle", "attention=none");
+  const std::string alive = weights("alive", "normalise=rows");
+  const Arguments more{"--query", "1,2", "--stage", "1", "--layers", "all", kCat};
+  const auto outcome_of = [&](const std::string& file, const std::string& form) {
+    Arguments arguments{"attend", "--weights", file, form};
+    if (form == "--out") arguments.push_back(folder_.path("heat.png"));
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return test::run_soft(arguments);
+  };
+  const Outcome text = outcome_of(idle, "--out");
+  EXPECT_EQ(text.out, "layer 1.1 head 1  share 0  (layer 0)\n");
+  EXPECT_THAT(text.err, HasSubstr("layer 1.1 head 1 idles"));
+  const Json row = parse_json(outcome_of(idle, "--json").out, "rows")["rows"][0];
+  EXPECT_EQ(row["share"], 0);
+  EXPECT_EQ(row["layer_share"], 0);
+  EXPECT_EQ(row["idle"], true);
+  const Outcome works = outcome_of(alive, "--json");
+  const Json living = parse_json(works.out, "rows")["rows"][0];
+  EXPECT_GT(living["share"].get<double>(), 0.01);
+  EXPECT_EQ(living["idle"], false);
+  EXPECT_THAT(works.err, testing::Not(HasSubstr("idles")));
+}
+
+TEST_F(Attend, ShowsTheBestHeadWhenItIsAskedFor) {
+  const Json answer = rows(
+      {"--weights", weights("w", "normalise=rows"), "--query", "1,2", "--stage", "best", kCat});
+  ASSERT_EQ(answer["rows"].size(), 1u);
+  for (const char* key : {"stage", "layer", "head"}) {
+    EXPECT_EQ(answer["best"][key], answer["rows"][0][key]) << key;
+  }
+  EXPECT_LT(answer["best"]["stage"].get<int>(), 4);
 }
 
 // Every patch of one shade has the same query vector but for its learned position, so the Gaussian
@@ -170,7 +205,9 @@ TEST_F(Attend, RefusesWhatItCannotShowAndWritesNothing) {
       {{"--query", "1,2,3", kCat}, 2, "must be X,Y"},
       {{"--query", "1.5,2", kCat}, 2, "must be X,Y"},
       {{kCat}, 2, "--query is required"},
-      {{"--query", "1,2", "--stage", "5", kCat}, 2, "--stage"},
+      {{"--query", "1,2", "--stage", "5", kCat}, 2, "stage 5 does not exist"},
+      {{"--query", "1,2", "--stage", "0", kCat}, 2, "a number from 1 up, or best"},
+      {{"--query", "1,2", "--stage", "all", kCat}, 2, "a number from 1 up, or best"},
       {{"--query", "1,2", "--layer", "3", kCat}, 2, "layer 3 does not exist"},
       {{"--query", "1,2", "--head", "9", kCat}, 2, "head 9 does not exist"},
       {{"--query", "1,2", "--head", "0", kCat}, 2, "a number from 1 up, or all"},

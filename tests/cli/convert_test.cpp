@@ -51,6 +51,23 @@ TEST_F(Convert, ASettingIsStoredInTheFile) {
   EXPECT_EQ(card_of(read_weights(out())).spec.inverse, Inverse::kNewtonAdaptive);
 }
 
+TEST_F(Convert, TheHeadToShowIsStoredInTheFileAndStaysThere) {
+  const std::string first = folder_.path("first.safetensors");
+  EXPECT_EQ(run_soft({"convert", in(), first, "--shown", "3,2,4"}).exit_code, 0);
+  EXPECT_EQ(run_soft({"convert", first, out(), "--half"}).exit_code, 0);
+  const HeadPlace shown = card_of(read_weights(out())).shown.value();
+  EXPECT_EQ(shown.stage, 3);
+  EXPECT_EQ(shown.layer, 2);
+  EXPECT_EQ(shown.head, 4);
+  EXPECT_FALSE(card_of(read_weights(in())).shown);
+}
+
+TEST_F(Convert, AHeadThatIsNotThereIsRefused) {
+  expect_refusal({in(), out(), "--shown", "3,2"}, 2, "must be STAGE,LAYER,HEAD");
+  expect_refusal({in(), out(), "--shown", "3,2,4,1"}, 2, "must be STAGE,LAYER,HEAD");
+  expect_refusal({in(), out(), "--shown", "3,2,5"}, 1, "stage 3 layer 2 head 5, which soft-nano");
+}
+
 TEST_F(Convert, AFileMayBeConvertedOntoItself) {
   const std::string before = test::read_file(in());
   EXPECT_EQ(run_soft({"convert", in(), in()}).exit_code, 0);

@@ -1,6 +1,8 @@
 // From a picture and a pixel to rows of the attention matrix.
 #include "engine/attend.h"
 
+#include <limits>
+
 #include "engine/mini.h"
 
 namespace soft {
@@ -32,15 +34,30 @@ Preprocessing preprocessing() {
 class Attend : public testing::Test {
  protected:
   AttendResult rows(const AttendRequest& request, int size = 0) {
-    return attend(model_.spec(), source_, attend_input(slope(300, 120), preprocessing(), size),
-                  request);
+    return attend(card(), answers_, attend_input(slope(300, 120), preprocessing(), size), request);
+  }
+
+  Card card() const {
+    Card card;
+    card.spec = model_.spec();
+    return card;
   }
 
   const Packed model_ = mini();  // stages of 16x16, 8x8, 4x4 and 2x2 tokens at 64x64 pixels
   Workspace workspace_;
-  const RowSource source_ = [this](const ImageBatch& images, const RowQuery& query) {
-    return attention_row(model_, workspace_, images, query);
-  };
+  Answers answers_ = engine_answers();
+
+ private:
+  Answers engine_answers() {
+    Answers answers;
+    answers.rows = [this](const ImageBatch& images, const RowQuery& query) {
+      return attention_row(model_, workspace_, images, query);
+    };
+    answers.shares = [this](const ImageBatch& images) {
+      return head_shares(model_, workspace_, images);
+    };
+    return answers;
+  }
 };
 
 TEST_F(Attend, GivesTheFirstTwoHeadsOfTheLastLayerOfStageTwoUnlessAsked) {
@@ -58,16 +75,92 @@ TEST_F(Attend, GivesTheFirstTwoHeadsOfTheLastLayerOfStageTwoUnlessAsked) {
 
 TEST_F(Attend, GivesTheRowsOfTheEngine) {
   const AttendInput input = attend_input(slope(300, 120), preprocessing());
-  const Array rows =
+  const AttentionRows rows =
       attention_row(model_, workspace_, {input.pixels.data(), 1, input.size}, {2, 0, 5});
   AttendRequest request;
   request.x = 100, request.y = 50;  // column 1 and row 1 of 4x4
   request.stage = 3, request.layer = 1, request.head = AttendRequest::kAll;
-  const AttendResult result = attend(model_.spec(), source_, input, request);
+  const AttendResult result = attend(card(), answers_, input, request);
   EXPECT_EQ(result.token, 5);
   std::vector<float> all;
   for (const AttendRow& row : result.rows) all.insert(all.end(), row.row.begin(), row.row.end());
-  EXPECT_EQ(all, rows.data);
+  EXPECT_EQ(all, rows.maps.data);
+  double sum = 0;
+  for (size_t i = 0; i < result.rows.size(); ++i) {
+    EXPECT_EQ(result.rows[i].share, rows.shares[i]);
+    sum += rows.shares[i];
+  }
+  EXPECT_DOUBLE_EQ(result.rows.front().layer_share, sum / static_cast<double>(rows.shares.size()));
+}
+
+// Layer 1 of stage 2 adds most, and its second head more than its first.
+std::vector<HeadShare> uneven_shares(const ModelSpec& spec) {
+  std::vector<HeadShare> shares;
+  for (int s = 0; s < 4; ++s) {
+    for (int i = 0; i < spec.stages[s].depth; ++i) {
+      for (int h = 0; h < spec.stages[s].heads; ++h) {
+        const bool most = s == 1 && i == 0;
+        shares.push_back({s + 1, i + 1, h + 1, most ? 0.5 + 0.1 * h : s == 3 ? 2 : 0.1 * h});
+      }
+    }
+  }
+  return shares;
+}
+
+TEST_F(Attend, OpensOnTheHeadThatAddsMostSoftmaxAside) {
+  answers_.shares = [this](const ImageBatch&) { return uneven_shares(model_.spec()); };
+  AttendRequest request;
+  request.stage = AttendRequest::kBest;
+  const AttendResult result = rows(request);
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.best->stage, 2);
+  EXPECT_EQ(result.best->layer, 1);
+  EXPECT_EQ(result.best->head, 2);
+  ASSERT_EQ(result.rows.size(), 1u);
+  EXPECT_EQ(result.rows.front().layer, 1);
+  EXPECT_EQ(result.rows.front().head, 2);
+  EXPECT_EQ(to_json(result)["best"], (Json{{"stage", 2}, {"layer", 1}, {"head", 2}}));
+  request.layer = request.head = AttendRequest::kAll;
+  EXPECT_EQ(rows(request).rows.size(),
+            size_t{1} * model_.spec().stages[1].depth * model_.spec().stages[1].heads);
+  EXPECT_FALSE(to_json(rows({})).contains("best"));
+}
+
+TEST_F(Attend, OpensOnTheHeadThatTheCardNames) {
+  answers_.shares = [](const ImageBatch&) -> std::vector<HeadShare> { fail("asked"); };
+  Card named = card();
+  named.shown = HeadPlace{3, 1, 2};
+  const AttendInput input = attend_input(slope(300, 120), preprocessing());
+  const HeadPlace best = best_head(named, answers_, input);
+  EXPECT_EQ(best.stage, 3);
+  EXPECT_EQ(best.layer, 1);
+  EXPECT_EQ(best.head, 2);
+}
+
+TEST_F(Attend, OpensWhereTheEngineMeasuresTheLargestShare) {
+  AttendRequest request;
+  request.stage = AttendRequest::kBest;
+  const AttendRow best = rows(request).rows.front();
+  for (int stage = 1; stage <= 3; ++stage) {  // the fourth is softmax
+    AttendRequest other;
+    other.stage = stage, other.layer = other.head = AttendRequest::kAll;
+    for (const AttendRow& row : rows(other).rows) {
+      EXPECT_LE(row.layer_share, best.layer_share) << stage << "." << row.layer;
+    }
+  }
+}
+
+TEST_F(Attend, SaysWhichHeadsIdle) {
+  AttendRow row;
+  row.share = 0.9e-3;
+  EXPECT_TRUE(row.idle());
+  row.share = 1.1e-3;
+  EXPECT_FALSE(row.idle());
+  row.share = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(row.idle());
+  AttendResult result;
+  result.rows = {row};
+  EXPECT_TRUE(to_json(result)["rows"][0]["share"].is_null());
 }
 
 TEST_F(Attend, FindsTheTokenUnderThePixel) {

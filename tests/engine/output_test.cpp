@@ -67,7 +67,7 @@ class EngineRow : public testing::Test {
  protected:
   std::vector<float> row(const Packed& model, const RowQuery& query, Grid size) {
     const auto pixels = random_pixels(2, size);
-    return attention_row(model, workspace_, {pixels.data(), 2, size}, query).data;
+    return attention_row(model, workspace_, {pixels.data(), 2, size}, query).maps.data;
   }
 
   Workspace workspace_;
@@ -117,7 +117,7 @@ TEST_F(EngineRow, OfSeveralLayersAreThoseOfEachLayer) {
   const Packed model(weights.get(), spec);
   const auto pixels = random_pixels(1, {48, 64});
   const auto rows = [&](const RowQuery& query) {
-    return attention_row(model, workspace_, {pixels.data(), 1, {48, 64}}, query);
+    return attention_row(model, workspace_, {pixels.data(), 1, {48, 64}}, query).maps;
   };
   const Array both = rows({1, 0, 37, 2});
   EXPECT_THAT(both.shape, testing::ElementsAre(1, 4, 12 * 16));

@@ -43,15 +43,19 @@ ApiOptions small_pictures() {
 }
 
 void attend_to_nothing(Work& work, const ModelSpec& spec) {
-  const RowSource zeros = [&](const ImageBatch& images, const RowQuery& query) {
-    Array rows;
-    rows.shape = {1, int64_t{query.layers} * spec.stages[query.stage].heads,
-                  1 + stage_grid(spec, query.stage, images.size).size()};
-    rows.data.resize(static_cast<size_t>(rows.shape[1] * rows.shape[2]));
+  Card card;
+  card.spec = spec;
+  Answers zeros;
+  zeros.rows = [&](const ImageBatch& images, const RowQuery& query) {
+    const int64_t heads = int64_t{query.layers} * spec.stages[query.stage].heads;
+    AttentionRows rows{{{1, heads, 1 + stage_grid(spec, query.stage, images.size).size()}, {}},
+                       std::vector<double>(heads)};
+    rows.maps.data.resize(static_cast<size_t>(rows.maps.shape[1] * rows.maps.shape[2]));
     return rows;
   };
+  zeros.shares = [](const ImageBatch&) { return std::vector<HeadShare>(); };
   try {
-    work.take_rows(attend(spec, zeros, work.input(), work.query()), 0);
+    work.take_rows(attend(card, zeros, work.input(), work.query()), 0);
   } catch (const Error& error) {
     work.refuse(error.fault() == Fault::kUsage ? 400 : 422, error.what());
   }
@@ -74,7 +78,7 @@ Response answer_to(const Api& api, Request request) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const Metrics metrics;
-  static const Api api(small_model(), metrics, small_pictures());
+  static const Api api({small_model()}, metrics, small_pictures());
   const Response response = answer_to(api, request_of({reinterpret_cast<const char*>(data), size}));
   fuzz::require(response.status >= 200 && response.status < 600, "a status is one of HTTP's");
   fuzz::require(response.status != 500, "no request is the server's own fault");

@@ -2,10 +2,14 @@
 // stage and layer, whichever engine runs it.
 #include "engine/attend.h"
 
+#include <map>
+#include <tuple>
+
 #include "attention/fast_path.h"
 #include "image/codec.h"
 #include "parity/parity.h"
 #include "support/tensors.h"
+#include "train/health.h"
 
 namespace soft {
 namespace {
@@ -90,6 +94,46 @@ TEST_P(EveryMechanism, PrintsRowsOfTheDenseMatrix) {
       const Tensor got = torch::tensor(row["row"].get<std::vector<float>>());
       EXPECT_LT(test::relative_error(got, expected), 1e-3)
           << "stage " << stage + 1 << " layer " << layer + 1 << " head " << head + 1;
+    }
+  }
+}
+
+// To a thousandth of each share, in every mechanism: the engines' Y differ by rounding alone.
+constexpr double kShareTolerance = 1e-3;
+
+TEST_P(EveryMechanism, PrintsTheSharesThatHealthMeasures) {
+  std::map<std::tuple<int, int, int>, double> measured;
+  for (const HeadHealth& row : head_health(*model_, pixels())) {
+    measured[{row.stage, row.layer, row.head}] = row.share;
+  }
+  for (int stage = 1; stage <= 4; ++stage) {
+    for (const Json& row : printed_rows(stage)["rows"]) {
+      const double expected = measured.at({row["stage"], row["layer"], row["head"]});
+      EXPECT_NEAR(row["share"].get<double>(), expected, kShareTolerance * expected)
+          << "stage " << stage << " layer " << row["layer"] << " head " << row["head"];
+    }
+  }
+}
+
+// Released weights are idle: there the share is the ratio of tiny numbers to large ones.
+TEST(Shares, OfEveryFormAreThoseOfHealth) {
+  for (const char* form : {"kernel_scale=paper", "normalise=rows", "normalise=mean", "norm=on",
+                           "stage4=soft", "value_path=off", "sampler=avg"}) {
+    ModelSpec spec = find_model("soft-pico");
+    apply_setting(spec, form);
+    const Weights weights = random_weights(spec, 3);
+    torch::manual_seed(8);
+    const Tensor images = torch::randn({2, 3, 48, 64});
+    const auto measured = head_health(*model_of(spec, weights), images);
+    Workspace workspace;
+    const auto shares =
+        head_shares(Packed(weights, spec), workspace, {images.data_ptr<float>(), 2, {48, 64}});
+    ASSERT_EQ(shares.size(), measured.size());
+    for (size_t i = 0; i < shares.size(); ++i) {
+      EXPECT_EQ(shares[i].stage, measured[i].stage);
+      EXPECT_EQ(shares[i].layer, measured[i].layer);
+      EXPECT_EQ(shares[i].head, measured[i].head);
+      EXPECT_NEAR(shares[i].share, measured[i].share, kShareTolerance * measured[i].share) << form;
     }
   }
 }

@@ -22,7 +22,7 @@ class ApiTest : public testing::Test {
   }
 
   Metrics metrics_;
-  const Api api_{small_model(), metrics_};
+  const Api api_{{small_model()}, metrics_};
 };
 
 void expect_error(const Response& response, int status, const std::string& part) {
@@ -125,7 +125,7 @@ TEST_F(ApiTest, MorePicturesThanARequestMayHaveAreRefused) {
 TEST_F(ApiTest, MorePicturesThanABatchAreRunInSeveral) {
   ApiOptions options;
   options.most_together = 2;
-  const Api api(small_model(), metrics_, options);
+  const Api api({small_model()}, metrics_, options);
   std::vector<std::pair<std::string, std::string>> many;
   for (int i = 0; i < 5; ++i) many.emplace_back("image", picture_png(40 + i));
   const Request request{"POST", "/v1/classify", kFormType, form(many)};
@@ -136,7 +136,7 @@ TEST_F(ApiTest, PicturesThatAreTooMuchWorkAreRefusedWithTheFlag) {
   ApiOptions options;
   options.pictures.decode.side = 50;
   options.pictures.decode.pixels = 1900;
-  const Api api(small_model(), metrics_, options);
+  const Api api({small_model()}, metrics_, options);
   const auto refused = [&](int width) {
     return api.handle({"POST", "/v1/classify", "", picture_png(width)});
   };
@@ -148,7 +148,7 @@ TEST_F(ApiTest, PicturesThatAreTooMuchWorkAreRefusedWithTheFlag) {
 TEST_F(ApiTest, TheWorkOfAllPicturesOfARequestIsLimited) {
   ApiOptions options;
   options.pictures.decode.work = 3 * 48 * 40;
-  const Api api(small_model(), metrics_, options);
+  const Api api({small_model()}, metrics_, options);
   std::vector<std::pair<std::string, std::string>> many(5, {"image", picture_png()});
   const Json results =
       json_of(api.handle({"POST", "/v1/classify", kFormType, form(many)}))["results"];
@@ -173,7 +173,7 @@ TEST_F(ApiTest, WorkThatNobodyWaitsForIsGivenUp) {
 TEST_F(ApiTest, EndpointsThatWereNotChosenDoNotExist) {
   ApiOptions options;
   options.endpoints = {true, false, false, false, false, false};
-  const Api api(small_model(), metrics_, options);
+  const Api api({small_model()}, metrics_, options);
   const auto status = [&](const char* method, const char* path) {
     return api.handle({method, path, "", picture_png()}).status;
   };

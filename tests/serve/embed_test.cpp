@@ -18,7 +18,7 @@ class EmbedRoute : public testing::Test {
 
   Metrics metrics_;
   const ServedModel model_ = small_model();
-  const Api api_{model_, metrics_};
+  const Api api_{{model_}, metrics_};
 };
 
 TEST_F(EmbedRoute, GivesWhatTheClassifierReads) {
@@ -48,7 +48,7 @@ TEST_F(EmbedRoute, RefusesWhatItDoesNotTake) {
   EXPECT_EQ(post("/v1/embed", picture_png(), "text/html").status, 415);
   ApiOptions without;
   without.endpoints.embed = false;
-  const Api other(model_, metrics_, without);
+  const Api other({model_}, metrics_, without);
   EXPECT_EQ(other.handle({"POST", "/v1/embed", "image/png", picture_png()}).status, 404);
 }
 

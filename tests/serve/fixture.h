@@ -11,10 +11,10 @@
 
 namespace soft::test {
 
-inline ServedModel small_model() {
+inline ServedModel small_model(const std::string& name = "soft-nano", const std::string& box = "") {
   ModelOptions options;
-  options.model = "soft-nano";
-  return ServedModel(Runner(load_model(options, 1), Engine::kNative));
+  options.model = name;
+  return ServedModel(Runner(load_model(options, 1), Engine::kNative), box, "about " + box);
 }
 
 // 48 x 40 pixels unless asked for another width.

@@ -31,7 +31,7 @@ class PipelineTest : public testing::Test {
   }
 
   Metrics metrics_;
-  const Api api_{small_model(), metrics_};
+  const Api api_{{small_model()}, metrics_};
   Pipeline pipeline_{api_, options(), metrics_};
 };
 

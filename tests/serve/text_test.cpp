@@ -79,7 +79,7 @@ class TextApi : public testing::Test {
   const TemporaryFolder folder_;
   const ServedModel model_ = text_model(folder_);
   Metrics metrics_;
-  const Api api_{model_, metrics_};
+  const Api api_{{model_}, metrics_};
 };
 
 TEST_F(TextApi, AnswersWithTheClassesOfTheText) {

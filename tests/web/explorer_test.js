@@ -27,12 +27,76 @@ const tests = {
     await clickAt(page, 0.2, 0.3);
     await changed(page, before);
     assert.match(await page.locator("#status").innerText(), /Patch \d+, \d+ of \d+×\d+ · \d+ ms/);
-    assert.equal(await page.locator("#maps button").count(), 4);  // two layers of two heads
+    assert.ok(await page.locator("#maps button").count() > 0);
     assert.ok(await page.locator("#query.held").isVisible());
+  },
+
+  async "opens on the head that adds most, and says what it adds"(page) {
+    const asked = page.waitForResponse((response) => response.url().includes("stage=best"));
+    await example(page, "cat");
+    const { best, rows } = await (await asked).json();
+    for (const control of ["stage", "layer", "head"]) {
+      assert.equal(await page.locator(`#${control}`).inputValue(), String(best[control]));
+    }
+    const shown = rows.find(({ layer, head }) => layer === best.layer && head === best.head);
+    assert.match(await page.locator("#share").innerText(),
+      new RegExp(`^Share \\S+ stage ${best.stage}, layer ${best.layer}, head ${best.head}`));
+    assert.equal(await page.locator("#idle").isVisible(), shown.idle);
+  },
+
+  async "warns of a head that idles, and only of such"(page) {
+    let share = 2e-6;
+    await page.route("**/v1/attend*", async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      for (const row of json.rows) Object.assign(row, { share, idle: share < 1e-3 });
+      await route.fulfill({ response, json });
+    });
+    await example(page, "cat");
+    await page.getByText("This head idles: what it adds to the picture's patches is 2·10⁻⁶").waitFor();
+    assert.ok(await page.locator("#maps button.idle").count() > 0);
+    await page.screenshot({ path: `${shots}/idle.png`, fullPage: true });
+    share = 0.5;
+    await example(page, "rocket");
+    await page.getByText("Share 0.5").waitFor();
+    assert.ok(await page.locator("#idle").isHidden());
+  },
+
+  async "keeps the layer that somebody chose"(page) {
+    await example(page, "cat");
+    await page.locator("#stage").selectOption("2");
+    await page.locator("#layer").selectOption("1");
+    await example(page, "rocket");
+    assert.equal(await page.locator("#stage").inputValue(), "2");
+    assert.equal(await page.locator("#layer").inputValue(), "1");
+  },
+
+  async "offers both models, each with its examples"(page) {
+    assert.equal(await page.locator("#boxes button").count(), 2);
+    await page.locator('#boxes button[data-name="cue"]').click();
+    await page.locator('#examples button[data-name="cue: disc"][aria-pressed="true"]').waitFor();
+    await settled(page);
+    assert.equal(await page.locator("#examples button").count(), 5);
+    assert.equal(await page.locator("#classes li").count(), 5);
+    assert.equal(await page.locator("#stage option").count(), 1);
+    assert.equal(await page.locator("#size").inputValue(), "32");
+    await page.getByText("Which shape has the colour of the square in the middle?").waitFor();
+    await page.getByText("of 8×8").waitFor();
+    const before = await overlay(page);
+    await example(page, "cue: cross");
+    await clickAt(page, 0.2, 0.2);
+    await changed(page, before);
+    await page.screenshot({ path: `${shots}/cue.png`, fullPage: true });
+    await page.locator('#boxes button[data-name="cifar10"]').click();
+    await page.locator('#examples button[data-name="cat"][aria-pressed="true"]').waitFor();
+    assert.equal(await page.locator("#examples button").count(), 4);
+    assert.ok(await page.locator("#stage option").count() > 1);
   },
 
   async "changes head, layer, stage and size"(page) {
     await example(page, "rocket");
+    await page.locator("#stage").selectOption("2");
+    await page.getByText("of 16×16").waitFor();  // at 64²
     for (const [control, value] of [["head", "2"], ["layer", "1"], ["stage", "3"], ["size", "96"]]) {
       const before = await overlay(page);
       await page.locator(`#${control}`).selectOption(value);
@@ -43,6 +107,8 @@ const tests = {
 
   async "obeys the keyboard"(page) {
     await example(page, "coffee");
+    await page.locator("#stage").selectOption("2");
+    await page.getByText("of 16×16").waitFor();
     await page.locator("#picture").focus();
     const patch = () => page.locator("#query").evaluate((query) => [query.style.left, query.style.top]);
     const [left, top] = await patch();

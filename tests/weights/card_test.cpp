@@ -23,6 +23,7 @@ Card sample_card() {
   card.mean = {0.1, 0.2, 0.3};
   card.std = {1, 2, 3};
   card.crop_fraction = 0.875;
+  card.shown = HeadPlace{3, 2, 4};
   for (int i = 0; i < card.spec.classes; ++i)
     card.class_names.push_back("class " + std::to_string(i));
   card.extra = Json{{"top1", 0.1 + 0.2}, {"recipe", {{"epochs", 3}}}};
@@ -37,6 +38,7 @@ TEST(Card, SurvivesTheFileUnchanged) {
   EXPECT_EQ(to_json(again), to_json(card));
   EXPECT_EQ(again.spec.attention, Mechanism::kSoftNorm);
   EXPECT_EQ(again.class_names.at(9), "class 9");
+  EXPECT_EQ(again.shown.value().head, 4);
   EXPECT_EQ(again.extra["top1"], 0.1 + 0.2);
 }
 
@@ -79,6 +81,11 @@ TEST(Card, DefectsAreNamed) {
        "image_size=32 differ"},
       {R"({"class_names":["a"]})", "names 1 classes for a model of 10"},
       {R"({"class_names":[1,2,3,4,5,6,7,8,9,10]})", "a class name is not text"},
+      {R"({"shown":{"stage":2,"layer":1}})", "no 'head'"},
+      {R"({"shown":{"stage":2,"layer":9,"head":1}})", "stage 2 layer 9 head 1, which soft-nano"},
+      {R"({"shown":{"stage":-1e300,"layer":1,"head":1}})", "does not have"},
+      {R"({"shown":{"stage":1.5,"layer":1,"head":1}})", "does not have"},
+      {R"({"shown":null})", "no 'stage'"},
       {R"({"spec":{"name":"x"}})", "no 'family'"},
       {R"({"spec":null})", "not a JSON object"},
   };
