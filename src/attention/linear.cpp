@@ -59,7 +59,8 @@ class FusedLinear : public torch::autograd::Function<FusedLinear> {
 }  // namespace
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  if (!bias.defined() || !fast_path_applies(x) || !fast_path_applies(weight)) {
+  const bool empty = x.numel() == 0;  // whose gradients are sums of nothing, which oneDNN refuses
+  if (empty || !bias.defined() || !fast_path_applies(x) || !fast_path_applies(weight)) {
     return torch::nn::functional::linear(x, weight, bias);
   }
   count_fast_path(FastPath::kLinear);
