@@ -53,12 +53,12 @@ const tests = {
       await route.fulfill({ response, json });
     });
     await example(page, "cat");
-    await page.getByText("This head idles: what it adds to the picture's patches is 2·10⁻⁶").waitFor();
+    await page.getByText("This head idles: what it adds to the picture's patches is 2.0·10⁻⁶").waitFor();
     assert.ok(await page.locator("#maps button.idle").count() > 0);
     await page.screenshot({ path: `${shots}/idle.png`, fullPage: true });
     share = 0.5;
     await example(page, "rocket");
-    await page.getByText("Share 0.5").waitFor();
+    await page.getByText("Share 0.5", { exact: true }).waitFor();
     assert.ok(await page.locator("#idle").isHidden());
   },
 
