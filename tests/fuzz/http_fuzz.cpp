@@ -70,7 +70,9 @@ Response answer_to(const Api& api, Request request) {
   const std::unique_ptr<Work> work = api.read(std::move(request));
   work->decode();
   if (!work->refused() && work->attends()) attend_to_nothing(*work, spec);
-  if (!work->refused() && !work->attends()) work->take_answers(answers.data(), 0, work->pictures());
+  if (!work->refused() && !work->attends()) {
+    work->take_answers(answers.data(), 0, work->ready().size());
+  }
   return work->take_response();
 }
 
