@@ -133,6 +133,9 @@ size_t Network::bytes() const {
 }
 
 std::string native_obstacle(const ModelSpec& spec) {
+  if (spec.in_zoo()) {
+    return fmt::format("the native engine runs SOFT's own frames, not the family {}", spec.family);
+  }
   if (!uses_landmarks(spec.attention) && spec.attention != Mechanism::kNone) {
     return fmt::format("the native engine runs attention=soft, soft-norm and none, not {}",
                        name_of(spec.attention));

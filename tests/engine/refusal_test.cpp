@@ -1,5 +1,6 @@
 // What cannot run is refused before memory is taken, and the message says what to do.
 #include "engine/mini.h"
+#include "spec/all_models.h"
 
 namespace soft {
 namespace {
@@ -62,6 +63,15 @@ TEST(EngineRefusal, OfOtherMechanismsNamesTheTorchEngine) {
   EXPECT_THAT(native_obstacle(find_model("vit-small-pre")), HasSubstr("softmax"));
   EXPECT_EQ(native_obstacle(find_model("soft-tiny-norm")), "");
   EXPECT_EQ(native_obstacle(find_model("vit-small-384x12")), "");
+}
+
+TEST(EngineRefusal, OfOtherFamiliesNamesThem) {
+  for (const std::string_view name : all_model_names()) {
+    const ModelSpec spec = find_model(std::string(name));
+    if (spec.in_zoo()) {
+      EXPECT_THAT(native_obstacle(spec), HasSubstr("family " + spec.family)) << name;
+    }
+  }
 }
 
 TEST(EngineRefusal, OfWeightsThatDoNotFit) {
