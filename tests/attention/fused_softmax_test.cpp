@@ -1,8 +1,8 @@
 // Softmax by tiles against the plain tensor expression beside it: values, gradients, masks, memory.
 #include "attention/fused_softmax.h"
 
+#include "attention/both_ways.h"
 #include "attention/fast_path.h"
-#include "attention/projected.h"
 #include "attention/weight_dropout.h"
 #include "support/tensors.h"
 
@@ -26,49 +26,20 @@ AttentionSpec spec_of(const Shape& shape) {
   return spec;
 }
 
-struct Result {
-  Tensor y;
-  std::vector<Tensor> gradients;
-};
-
-Result run(test::Projected& attention, const Tensor& x, const Tensor& weights,
-           const Tokens& tokens) {
-  const int64_t before = fast_path_calls(FastPath::kSoftmax);
-  const Tensor input = x.clone().requires_grad_(true);
-  const Tensor y = attention.forward(input, tokens);
-  std::vector<Tensor> inputs = attention.parameters();
-  inputs.push_back(input);
-  Result result{y.detach(), torch::autograd::grad({(y * weights).sum()}, inputs)};
-  const bool fused = x.scalar_type() == torch::kFloat32;
-  EXPECT_EQ(fast_path_calls(FastPath::kSoftmax) > before, fused);
-  return result;
-}
-
 class FusedSoftmax : public testing::TestWithParam<Shape> {};
 
 TEST_P(FusedSoftmax, EqualsThePlainExpressionInValueAndGradient) {
   const Shape& shape = GetParam();
   torch::manual_seed(3);
   const auto attention = test::projected(spec_of(shape));
-  const auto wide = test::projected(spec_of(shape));
-  test::Tensors weights;
-  for (const auto& item : attention->named_parameters()) weights[item.key()] = item.value();
-  test::load_parameters(*wide, weights, "");
-  wide->to(torch::kFloat64);
-  Tokens tokens;
-  tokens.grid = shape.grid;
-  const Tensor x = 2 * torch::randn({2, tokens.count(), shape.heads * shape.dim});
-  if (shape.masked) {
-    tokens.mask = (torch::rand({2, tokens.count()}) > 0.2).to(torch::kFloat32);
-    tokens.mask[1].narrow(0, tokens.count() / 2, tokens.count() - tokens.count() / 2).zero_();
-  }
-  const Tensor out = torch::randn_like(x);
-  const Result plain = run(*wide, x.to(torch::kFloat64), out.to(torch::kFloat64), tokens);
-  const Result fused = run(*attention, x, out, tokens);
-  EXPECT_LT(test::relative_error(fused.y, plain.y), 1e-5);
-  for (size_t i = 0; i < plain.gradients.size(); ++i) {
-    const double scale = std::max(plain.gradients[i].abs().max().item<double>(), 1.0);
-    EXPECT_LT(test::absolute_error(fused.gradients[i], plain.gradients[i]), 2e-5 * scale) << i;
+  const Tensor x = 2 * torch::randn({2, shape.grid.size(), shape.heads * shape.dim});
+  const test::BothWays ways =
+      test::both_ways(*attention, FastPath::kSoftmax, x, test::tokens_of(shape.grid, shape.masked));
+  EXPECT_LT(test::relative_error(ways.fused.y, ways.exact.y), 1e-5);
+  for (size_t i = 0; i < ways.exact.gradients.size(); ++i) {
+    const double scale = std::max(ways.exact.gradients[i].abs().max().item<double>(), 1.0);
+    EXPECT_LT(test::absolute_error(ways.fused.gradients[i], ways.exact.gradients[i]), 2e-5 * scale)
+        << i;
   }
 }
 
