@@ -13,8 +13,10 @@
 #include "cli/pictures.h"
 #include "cli/progress.h"
 #include "facade/input.h"
+#include "facade/runner.h"
 #include "metric/evaluate.h"
 #include "plot/chart.h"
+#include "study/pointing.h"
 #include "study/table.h"
 #include "wing/wing.h"
 
@@ -125,6 +127,30 @@ Json worth_of(const HealthOptions& options, const Card& card, const HealthAnswer
   return answer;
 }
 
+// Only `cue` knows where its parts are: two columns say how often a head finds the right one.
+void add_pointing(const HealthOptions& options, const LoadedModel& model, Json& rows) {
+  const Split split = split_of(options.split);
+  const int64_t most = open_cue({model.card.spec.image_size, 0}, split).size();
+  const int64_t pictures = options.limit > 0 ? std::min(options.limit, most) : most;
+  const Runner runner(model, choose_engine("", model.card.spec));
+  ProgressLine progress;
+  const std::vector<Pointing> heads =
+      pointing(runner.card(), runner.answers(), split, pictures, [&](int64_t done) {
+        progress.show(fmt::format("where heads look: {}/{} images", done, pictures),
+                      share_of(done, pictures));
+      });
+  for (Json& row : rows) {
+    for (const Pointing& head : heads) {
+      if (row.at("stage") != head.stage || row.at("layer") != head.layer ||
+          row.at("head") != head.head) {
+        continue;
+      }
+      row["from_cue"] = head.from_cue;
+      row["to_cue"] = head.to_cue;
+    }
+  }
+}
+
 // One group a layer; share is drawn as it is where it can be seen, idle layers have no bar.
 Drawing health_chart(const Json& rows, const std::string& model) {
   LineChart chart;
@@ -193,6 +219,10 @@ void run(const HealthOptions& options) {
   if (!options.data.empty()) {
     worth = worth_of(options, model.card, answers, rows);
     rows = worth.at("layers");
+    if (options.data == "cue") {
+      add_pointing(options, model, rows);
+      worth["layers"] = rows;
+    }
   }
   if (!options.plot.empty()) write_chart(options.plot, health_chart(rows, model.card.spec.name));
   if (options.json) return print_json(worth.is_null() ? rows : worth);

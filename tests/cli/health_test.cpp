@@ -54,6 +54,21 @@ TEST_F(HealthCommand, SaysWhatEveryLayerIsWorth) {
   EXPECT_THAT(test::read_file(folder_.path("health.svg")), HasSubstr("<svg"));
 }
 
+TEST_F(HealthCommand, SaysHowOftenAHeadFindsTheObjectOfTheCue) {
+  ModelSpec spec = find_model("soft-pico");
+  set_field(spec, "classes", "5");
+  test::write_weights(folder_.path("five"), spec);
+  const Outcome outcome = run_soft(
+      {"health", folder_.path("five"), "--data", "cue", "--limit", "3", "--images", "1", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const Json& row : Json::parse(outcome.out).at("layers")) {
+    for (const char* key : {"from_cue", "to_cue"}) {
+      EXPECT_GE(row.at(key).get<double>(), 0);
+      EXPECT_LE(row.at(key).get<double>(), 100);
+    }
+  }
+}
+
 TEST_F(HealthCommand, PrintsATableForPeople) {
   const Outcome outcome = health({"--data", "shapes", "--limit", "3", "--images", "1"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
