@@ -240,7 +240,7 @@ void add_health(CLI::App& app) {
   command->add_option("weights", options->model.weights, "A .safetensors or .pth file")
       ->required()
       ->type_name("WEIGHTS");
-  command->add_option("images", options->pictures, "Pictures or folders to look at")
+  command->add_option("pictures", options->pictures, "Pictures or folders to look at")
       ->type_name("IMAGE...");
   command
       ->add_option("--data", options->data,
