@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -57,6 +58,19 @@ bool is_synset(const std::string& name) {
          name.find_first_not_of("0123456789", 1) == std::string::npos;
 }
 
+// A folder's classes stand in the order of the alphabet: the same names are put into the weights'.
+void adopt_order(Dataset& dataset, const Card& card) {
+  const auto& names = card.class_names;
+  const std::set<std::string> ours(names.begin(), names.end());
+  const std::set<std::string> theirs(dataset.classes.begin(), dataset.classes.end());
+  if (names == dataset.classes || ours != theirs || ours.size() < names.size()) return;
+  for (int& label : dataset.labels) {
+    const auto name = std::find(names.begin(), names.end(), dataset.classes[label]);
+    label = static_cast<int>(name - names.begin());
+  }
+  dataset.classes = names;
+}
+
 // As many classes need not be the same ones.
 void compare_names(const Dataset& dataset, const Card& card) {
   const auto agree = [](const std::string& ours, const std::string& theirs) {
@@ -89,6 +103,7 @@ Loader make_loader(const EvalOptions& options, const Card& card) {
   request.size = options.size > 0 ? options.size : card.spec.image_size;
   Dataset dataset = open_dataset(request);
   check_classes(dataset, card);
+  adopt_order(dataset, card);
   compare_names(dataset, card);
   tell_division(options, dataset);
   LoaderOptions loading;

@@ -71,6 +71,23 @@ TEST(Eval, FoldersNamedByWordNetContradictNoName) {
   EXPECT_THAT(warning("mixed", "shark"), HasSubstr("class 1 is 'goldfish'"));
 }
 
+TEST(Eval, TheSameClassesInAnotherOrderAreTheWeightsOnes) {
+  const test::TemporaryFolder folder;
+  test::write_weights(folder.path("w"), model_of(2), {"zebra", "ant"});
+  for (const std::string picture : {"ant/a.png", "zebra/a.png", "zebra/b.png"}) {
+    fs::create_directories(fs::path(folder.path("set/val/" + picture)).parent_path());
+    fs::copy(SOFT_SOURCE_DIR "/data/photos/cat_chelsea.png", folder.path("set/val/" + picture));
+  }
+  const Outcome outcome = run_soft(
+      {"eval", "--data", "folder:" + folder.path("set"), "--weights", folder.path("w"), "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, Not(HasSubstr(kContradiction)));
+  const Json classes = Json::parse(outcome.out).at("per_class");
+  EXPECT_EQ(classes[0].at("name"), "zebra");
+  EXPECT_EQ(classes[0].at("images"), 2);
+  EXPECT_EQ(classes[1].at("images"), 1);
+}
+
 TEST(Eval, AFolderWithoutValIsDividedAsItsTrainingWas) {
   const test::TemporaryFolder folder;
   test::write_weights(folder.path("w"), model_of(2), {"cat", "dog"});
