@@ -25,11 +25,12 @@ void on_broken_pipe(int) { interrupted = 1; }
 }  // namespace
 
 void stop_cleanly_on_signals() {
+  struct sigaction before {};
+  sigaction(SIGHUP, nullptr, &before);
+  const bool deaf = before.sa_handler == SIG_IGN;  // under nohup
   torch_wing();  // LibTorch 2 takes SIGHUP for itself while it is opened: ours come after it
-  for (int signal : kEndings) {
-    const bool deaf = std::signal(signal, on_interrupt) == SIG_IGN;
-    if (deaf && signal == SIGHUP) std::signal(signal, SIG_IGN);  // under nohup
-  }
+  for (int signal : kEndings) std::signal(signal, on_interrupt);
+  if (deaf) std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, on_broken_pipe);
 }
 

@@ -135,10 +135,11 @@ void add_pointing(const HealthOptions& options, const LoadedModel& model, Json& 
   const Runner runner(model, choose_engine("", model.card.spec));
   ProgressLine progress;
   const std::vector<Pointing> heads =
-      pointing(runner.card(), runner.answers(), split, pictures, [&](int64_t done) {
-        progress.show(fmt::format("where heads look: {}/{} images", done, pictures),
-                      share_of(done, pictures));
-      });
+      pointing(runner.spec(), preprocessing_of(runner.card()), runner.answers(), split, pictures,
+               [&](int64_t done) {
+                 progress.show(fmt::format("where heads look: {}/{} images", done, pictures),
+                               share_of(done, pictures));
+               });
   for (Json& row : rows) {
     for (const Pointing& head : heads) {
       if (row.at("stage") != head.stage || row.at("layer") != head.layer ||

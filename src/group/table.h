@@ -23,6 +23,14 @@ inline std::string reason(const std::exception& error) {
   return text.substr(0, text.find('\n'));
 }
 
+// LibTorch 2 asks for libuv, which Debian's is built without; older ones have no such choice.
+template <class Options>
+auto decline_libuv(Options& options, int /*preferred*/) -> decltype(options.useLibUV, void()) {
+  options.useLibUV = false;
+}
+template <class Options>
+void decline_libuv(Options& /*options*/, int64_t /*otherwise*/) {}
+
 class StoreTable {
  public:
   StoreTable(const RankPlace& place, std::chrono::milliseconds timeout) : timeout_(timeout) {
@@ -32,6 +40,7 @@ class StoreTable {
     options.port = static_cast<uint16_t>(place.port);
     options.isServer = server;
     options.waitWorkers = false;  // it would return although some are missing
+    decline_libuv(options, 0);
     options.timeout = std::max<std::chrono::milliseconds>(
         timeout, std::chrono::seconds(2));  // cut to whole seconds
     try {

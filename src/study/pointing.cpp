@@ -4,7 +4,6 @@
 #include <array>
 
 #include "engine/attend.h"
-#include "facade/input.h"
 
 namespace soft {
 namespace {
@@ -95,11 +94,11 @@ struct Scenes {
   }
 };
 
-Scenes draw_scenes(const Card& card, Split split, int64_t first, int64_t end) {
-  const Preprocessing preprocessing = preprocessing_of(card);
+Scenes draw_scenes(int size, const Preprocessing& preprocessing, Split split, int64_t first,
+                   int64_t end) {
   Scenes scenes;
   for (int64_t i = first; i < end; ++i) {
-    scenes.drawn.push_back(draw_cue({card.spec.image_size, 0}, split, i));
+    scenes.drawn.push_back(draw_cue({size, 0}, split, i));
     const AttendInput input = attend_input(scenes.drawn.back().image, preprocessing);
     scenes.pixels.insert(scenes.pixels.end(), input.pixels.begin(), input.pixels.end());
   }
@@ -140,10 +139,9 @@ void add_counts(const std::vector<Scene>& scenes, const std::vector<Sums>& sums,
 
 }  // namespace
 
-std::vector<Pointing> pointing(const Card& card, const Answers& model, Split split,
-                               int64_t pictures,
+std::vector<Pointing> pointing(const ModelSpec& spec, const Preprocessing& preprocessing,
+                               const Answers& model, Split split, int64_t pictures,
                                const std::function<void(int64_t done)>& progress) {
-  const ModelSpec& spec = card.spec;
   const Grid size{spec.image_size, spec.image_size};
   const int stages = static_cast<int>(spec.stages.size());
   std::vector<std::vector<Count>> counts(stages);
@@ -152,7 +150,7 @@ std::vector<Pointing> pointing(const Card& card, const Answers& model, Split spl
   }
   for (int64_t first = 0; first < pictures; first += kPicturesAtOnce) {
     const int64_t end = std::min(first + kPicturesAtOnce, pictures);
-    const Scenes drawn = draw_scenes(card, split, first, end);
+    const Scenes drawn = draw_scenes(spec.image_size, preprocessing, split, first, end);
     for (int s = 0; s < stages; ++s) {
       const std::vector<Scene> scenes = drawn.on(stage_grid(spec, s, size), spec.image_size);
       const std::vector<Sums> sums =

@@ -8,7 +8,8 @@
 
 #include "data/cue.h"
 #include "engine/question.h"
-#include "weights/weights.h"
+#include "image/transform.h"
+#include "spec/model_spec.h"
 
 namespace soft {
 
@@ -21,8 +22,8 @@ struct Pointing {
 
 // The first so many pictures of a split; all heads, in the order in which they run. The weight of
 // one part for another is the mean over the tokens of both, by how much of each they cover.
-std::vector<Pointing> pointing(const Card& card, const Answers& model, Split split,
-                               int64_t pictures,
+std::vector<Pointing> pointing(const ModelSpec& spec, const Preprocessing& preprocessing,
+                               const Answers& model, Split split, int64_t pictures,
                                const std::function<void(int64_t done)>& progress = {});
 
 }  // namespace soft

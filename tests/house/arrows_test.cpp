@@ -33,7 +33,7 @@ const std::map<std::string, Rooms> kArrows{
     {"api",        {"base", "spec", "describe", "image", "metric", "engine", "facade"}},
     {"python",     {}},  // the public face alone
     {"serve",      {"base", "image", "spec", "describe", "metric", "engine", "facade"}},
-    {"study",      {"base", "spec", "describe", "plot", "engine"}},
+    {"study",      {"base", "spec", "describe", "plot", "image", "data", "engine"}},
     {"attention",  {"base", "spec", "describe", "kernels"}},
     {"model",      {"base", "spec", "describe", "kernels", "weights", "attention"}},
     {"group",      {"base", "rank", "attention"}},

@@ -10,7 +10,7 @@ namespace {
 constexpr int kSize = 32, kPatch = 4, kSide = kSize / kPatch, kTokens = kSide * kSide;
 constexpr int64_t kPictures = 60;
 
-Card flat_card() {
+ModelSpec flat_spec() {
   ModelSpec spec = find_model("vit-small-384x12");
   for (const auto& [key, value] :
        std::vector<std::pair<std::string, std::string>>{{"image_size", "32"},
@@ -22,9 +22,7 @@ Card flat_card() {
                                                         {"classes", "5"}}) {
     set_field(spec, key, value);
   }
-  Card card;
-  card.spec = spec;
-  return card;
+  return spec;
 }
 
 bool covers(const std::vector<float>& mask, int64_t token) {
@@ -68,7 +66,7 @@ Answers model_that_looks(bool from_cue) {
 
 TEST(Pointing, FindsTheHeadThatLooksFromTheCueToItsObject) {
   const std::vector<Pointing> heads =
-      pointing(flat_card(), model_that_looks(true), Split::kValidation, kPictures);
+      pointing(flat_spec(), {}, model_that_looks(true), Split::kValidation, kPictures);
   ASSERT_EQ(heads.size(), 6u);
   EXPECT_EQ(heads[5].layer, 2);
   EXPECT_EQ(heads[5].head, 3);
@@ -79,7 +77,7 @@ TEST(Pointing, FindsTheHeadThatLooksFromTheCueToItsObject) {
 
 TEST(Pointing, FindsTheHeadThatLooksFromTheObjectToTheCue) {
   const std::vector<Pointing> heads =
-      pointing(flat_card(), model_that_looks(false), Split::kValidation, kPictures);
+      pointing(flat_spec(), {}, model_that_looks(false), Split::kValidation, kPictures);
   EXPECT_EQ(heads[5].to_cue, 100);
   EXPECT_LT(heads[5].from_cue, 60);
 }
