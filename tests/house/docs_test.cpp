@@ -29,7 +29,7 @@ TEST_P(Document, NamesOnlyFilesThatExist) {
   const std::string document = text();
   ASSERT_FALSE(document.empty());
   // src/spec/cost.cpp, scripts/demo …; NAME stands in for another name.
-  const std::regex path(R"(\b(src|tests|scripts|docs|examples|data)/[\w./]*\w)");
+  const std::regex path(R"(\b(src|tests|scripts|docs|examples|data|web)/[\w./]*\w)");
   for (std::sregex_iterator it(document.begin(), document.end(), path), end; it != end; ++it) {
     if (it->str().find("NAME") != std::string::npos) continue;
     EXPECT_TRUE(std::filesystem::exists(kRoot + "/" + it->str())) << it->str();
