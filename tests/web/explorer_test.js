@@ -86,11 +86,34 @@ const tests = {
     await example(page, "cue: cross");
     await clickAt(page, 0.2, 0.2);
     await changed(page, before);
-    await page.screenshot({ path: `${shots}/cue.png`, fullPage: true });
     await page.locator('#boxes button[data-name="cifar10"]').click();
     await page.locator('#examples button[data-name="cat"][aria-pressed="true"]').waitFor();
     assert.equal(await page.locator("#examples button").count(), 4);
     assert.ok(await page.locator("#stage option").count() > 1);
+  },
+
+  async "shows on a click on the cue the object that it means"(page) {
+    const asked = page.waitForResponse(  // for the patch in the middle, where the page opens
+      (response) => response.url().includes("box=cue") && response.url().includes("stage=best"));
+    await page.locator('#boxes button[data-name="cue"]').click();
+    const { rows } = await (await asked).json();
+    await page.locator('#examples button[data-name="cue: disc"][aria-pressed="true"]').waitFor();
+    await settled(page);
+    await clickAt(page, 0.1, 0.9);
+    const before = await overlay(page);
+    await clickAt(page, 0.53, 0.53);
+    await changed(page, before);
+    assert.match(await page.locator("#classes li").first().innerText(), /disc/);
+    const [layer, head] = [await page.locator("#layer").inputValue(), await page.locator("#head").inputValue()];
+    const { row } = rows.find((map) => String(map.layer) === layer && String(map.head) === head);
+    const quadrants = [0, 0, 0, 0];  // of 8×8 tokens, without the four of the cue; the disc is top left
+    row.forEach((weight, token) => {
+      const [y, x] = [Math.floor(token / 8), token % 8];
+      const cue = [3, 4].includes(y) && [3, 4].includes(x);
+      if (!cue) quadrants[2 * Math.floor(y / 4) + Math.floor(x / 4)] += weight;
+    });
+    assert.equal(quadrants.indexOf(Math.max(...quadrants)), 0, `weights of the quadrants: ${quadrants}`);
+    await page.screenshot({ path: `${shots}/cue.png`, fullPage: true });
   },
 
   async "changes head, layer, stage and size"(page) {
