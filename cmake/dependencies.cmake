@@ -49,7 +49,7 @@ if(SOFT_TORCH)
   target_include_directories(soft_libtorch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS} ${GLOO_INCLUDE_DIR})
   # GCC 13 and 14 see an overflow that is none where LibTorch's Function::apply reserves a vector<bool>.
   target_compile_options(soft_libtorch INTERFACE
-    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-array-bounds>)
+    "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-array-bounds;-Wno-stringop-overflow>")
   target_link_libraries(soft_libtorch INTERFACE
     -Wl,--no-as-needed ${OPENBLAS_OPENMP_BLAS} ${OPENBLAS_OPENMP_LAPACK} -Wl,--as-needed
     ${TORCH_LIBRARIES})
