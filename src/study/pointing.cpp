@@ -52,17 +52,17 @@ void add_row(const Scene& scene, const float* row, int64_t token, int head, Sums
   }
 }
 
-// The object whose weight is largest: of the cue's rows for it, or of its rows for the cue.
-int chosen(const Scene& scene, const Sums& sums, int head, bool from_cue) {
-  int best = 0;
-  std::array<double, kCueObjects> weights{};
+// Has the right object the largest weight, of the cue's rows for it or of its rows for the cue?
+// Not where another has as much: rows of zeros find nothing.
+bool finds(const Scene& scene, const Sums& sums, int head, bool from_cue) {
+  const auto& table = sums.heads[head];
+  const auto weight_of = [&](int object) {
+    return (from_cue ? table[kCue][object] : table[object][kCue]) / sum_of(scene.parts[object]);
+  };
   for (int object = 0; object < kCueObjects; ++object) {
-    const auto& table = sums.heads[head];
-    weights[object] = (from_cue ? table[kCue][object] : table[object][kCue]) /
-                      std::max(sum_of(scene.parts[object]), 1e-9);
-    if (weights[object] > weights[best]) best = object;
+    if (object != scene.right && !(weight_of(scene.right) > weight_of(object))) return false;
   }
-  return best;
+  return true;
 }
 
 bool is_covered(const std::vector<Scene>& scenes, int64_t token) {
@@ -131,8 +131,8 @@ void add_counts(const std::vector<Scene>& scenes, const std::vector<Sums>& sums,
   for (size_t picture = 0; picture < scenes.size(); ++picture) {
     const Scene& scene = scenes[picture];
     for (int head = 0; head < static_cast<int>(counts.size()); ++head) {
-      counts[head].from_cue += chosen(scene, sums[picture], head, true) == scene.right;
-      counts[head].to_cue += chosen(scene, sums[picture], head, false) == scene.right;
+      counts[head].from_cue += finds(scene, sums[picture], head, true) ? 1 : 0;
+      counts[head].to_cue += finds(scene, sums[picture], head, false) ? 1 : 0;
     }
   }
 }

@@ -13,7 +13,7 @@
 
 namespace soft {
 
-// Of one head, in percent of the pictures; a quarter is chance.
+// Of one head, in percent of the pictures; a quarter is chance, and rows of zeros find nothing.
 struct Pointing {
   int stage = 0, layer = 0, head = 0;  // counted from 1
   double from_cue = 0;                 // the cue's rows weigh the right one of four objects most
