@@ -39,7 +39,7 @@ std::shared_ptr<Bytes> make_bytes(const Int8Shape& shape, int64_t rows, int64_t 
 }
 
 void train_bytes(int64_t rows, int64_t inner, int64_t cols, int depth) {
-  const int64_t largest = depth == 0 ? 127 : 64 / depth;
+  const int64_t largest = depth == 0 || depth == kInt8Dots ? 127 : 64 / depth;
   const auto x = make_bytes({cols, inner, 1}, rows, largest);
   const Int8Weights weights{x->packed.data(), x->scale.data(), x->bias.data(), depth};
   const auto body = [=] {
@@ -77,7 +77,7 @@ const bool kRegistered = [] {
                               {38, 320, 1280}, {38, 1280, 320}, {25, 512, 2048}, {25, 2048, 512}};
   for (const auto& size : sizes) {
     train_floats(size[0], size[1], size[2]);
-    for (const int depth : {0, 1, 2}) train_bytes(size[0], size[1], size[2], depth);
+    for (const int depth : {0, 1, 2, kInt8Dots}) train_bytes(size[0], size[1], size[2], depth);
   }
   return true;
 }();

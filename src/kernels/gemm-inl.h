@@ -23,7 +23,7 @@ using FloatVec = hn::Vec<FloatTag>;
 // The tallest tile of each width, in vectors, such that the accumulators, one row of B and one
 // broadcast fit the registers (16 of them on AVX2 and SSE4, 32 on AVX-512 and NEON) and there are
 // enough accumulators to hide the latency of a multiply-add.
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
+#if HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr int kTileVecs = 4;
 constexpr int tile_rows(int vecs) { return vecs == 4 ? 6 : 8; }
 #else

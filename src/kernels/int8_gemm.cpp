@@ -3,23 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#ifndef SOFT_KERNELS_INT8_LAYOUT_
-#define SOFT_KERNELS_INT8_LAYOUT_
-namespace soft {
-namespace {
-
-constexpr int64_t kStep = 4;      // inner indices side by side in the packed weights
-constexpr int64_t kColumns = 16;  // of a packed panel
-
-// Every segment of the packed weights is a whole number of the deepest groups, filled up with 0.
-constexpr int64_t padded_inner(const Int8Shape& shape) {
-  constexpr int64_t kGroup = kStep * kInt8Deepest;
-  return (shape.inner + kGroup - 1) / kGroup * kGroup;
-}
-
-}  // namespace
-}  // namespace soft
-#endif
+#include "kernels/int8_layout.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/int8_gemm.cpp"
@@ -34,86 +18,114 @@ namespace soft {
 namespace HWY_NAMESPACE {
 namespace {
 
-using Vec = ByteLane::Vec;
-constexpr int kLaneColumns = ByteLane::kColumns;
-
 HWY_INLINE int32_t four_bytes(const uint8_t* p) {
   int32_t four;
   std::memcpy(&four, p, sizeof four);
   return four;
 }
 
-// A tile of sums, and one group of inner indices added to it.
-template <int kRows, int kVecs>
-struct Sums {
-  Vec sum[kRows][kVecs];
+// The weights of a tile: vectors of columns, of one panel or of neighbouring ones.
+template <class Lane>
+struct Factors {
+  const int8_t* data;
+  int64_t panel;  // bytes
+
+  HWY_INLINE typename Lane::Vec load(int64_t step, int v) const {
+    const int column = v * Lane::kColumns;
+    return Lane::load(data + column / kInt8Columns * panel +
+                      (step * kInt8Columns + column % kInt8Columns) * kInt8Step);
+  }
 };
 
-// `depth` steps are added in 16 bits before they are widened.
-template <int kDepth, int kRows, int kVecs>
-HWY_INLINE void add_steps(const uint8_t* const* a, int64_t k, const int8_t* w,
-                          Sums<kRows, kVecs>& sums) {
+template <class Lane, int kRows, int kVecs>
+struct Sums {
+  typename Lane::Vec sum[kRows][kVecs];
+};
+
+// One step, added to 32 bits at once.
+template <class Lane, int kRows, int kVecs>
+HWY_INLINE void add_dots(const uint8_t* const* a, int64_t k, const Factors<Lane>& w, int64_t step,
+                         Sums<Lane, kRows, kVecs>& sums) {
+  using Vec = typename Lane::Vec;
+  Vec factor[kVecs];
+  HWY_UNROLL(8)
+  for (int v = 0; v < kVecs; ++v) factor[v] = w.load(step, v);
+  HWY_UNROLL(12)
+  for (int r = 0; r < kRows; ++r) {
+    const Vec four = Lane::spread(four_bytes(a[r] + k));
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVecs; ++v) {
+      sums.sum[r][v] = Lane::add_dot(sums.sum[r][v], four, factor[v]);
+    }
+  }
+}
+
+// kDepth steps are added in 16 bits before they are widened.
+template <int kDepth, class Lane, int kRows, int kVecs>
+HWY_INLINE void add_steps(const uint8_t* const* a, int64_t k, const Factors<Lane>& w, int64_t step,
+                          Sums<Lane, kRows, kVecs>& sums) {
+  using Vec = typename Lane::Vec;
   Vec factor[kDepth][kVecs];
   HWY_UNROLL(8)
   for (int q = 0; q < kDepth; ++q) {
     HWY_UNROLL(8)
-    for (int v = 0; v < kVecs; ++v) {
-      factor[q][v] = ByteLane::load(w + q * kStep * kColumns + v * kStep * kLaneColumns);
-    }
+    for (int v = 0; v < kVecs; ++v) factor[q][v] = w.load(step + q, v);
   }
   HWY_UNROLL(12)
   for (int r = 0; r < kRows; ++r) {
     Vec part[kVecs];
     HWY_UNROLL(8)
     for (int q = 0; q < kDepth; ++q) {
-      const Vec four = ByteLane::spread(four_bytes(a[r] + k + q * kStep));
+      const Vec four = Lane::spread(four_bytes(a[r] + k + q * kInt8Step));
       HWY_UNROLL(8)
       for (int v = 0; v < kVecs; ++v) {
-        const Vec pairs = ByteLane::pairs(four, factor[q][v]);
-        part[v] = q == 0 ? pairs : ByteLane::add16(part[v], pairs);
+        const Vec pairs = Lane::pairs(four, factor[q][v]);
+        part[v] = q == 0 ? pairs : Lane::add16(part[v], pairs);
       }
     }
     HWY_UNROLL(8)
     for (int v = 0; v < kVecs; ++v) {
-      sums.sum[r][v] = ByteLane::add32(sums.sum[r][v], ByteLane::widen(part[v]));
+      sums.sum[r][v] = Lane::add32(sums.sum[r][v], Lane::widen(part[v]));
     }
   }
 }
 
 // a = 2·(a / 2) + a mod 2: products of at most 127, and of at most 1, never fill 16 bits.
-template <int kRows, int kVecs>
-HWY_INLINE void add_split(const uint8_t* const* a, int64_t k, const int8_t* w,
-                          Sums<kRows, kVecs>& sums) {
+template <class Lane, int kRows, int kVecs>
+HWY_INLINE void add_split(const uint8_t* const* a, int64_t k, const Factors<Lane>& w, int64_t step,
+                          Sums<Lane, kRows, kVecs>& sums) {
+  using Vec = typename Lane::Vec;
   for (int r = 0; r < kRows; ++r) {
     const int32_t four = four_bytes(a[r] + k);
-    const Vec half = ByteLane::spread((four >> 1) & 0x7f7f7f7f),
-              bit = ByteLane::spread(four & 0x01010101);
+    const Vec half = Lane::spread((four >> 1) & 0x7f7f7f7f), bit = Lane::spread(four & 0x01010101);
     for (int v = 0; v < kVecs; ++v) {
-      const Vec factor = ByteLane::load(w + v * kStep * kLaneColumns);
-      const Vec wide = ByteLane::widen(ByteLane::pairs(half, factor));
-      const Vec rest = ByteLane::widen(ByteLane::pairs(bit, factor));
-      sums.sum[r][v] =
-          ByteLane::add32(sums.sum[r][v], ByteLane::add32(rest, ByteLane::add32(wide, wide)));
+      const Vec factor = w.load(step, v);
+      const Vec wide = Lane::widen(Lane::pairs(half, factor));
+      const Vec rest = Lane::widen(Lane::pairs(bit, factor));
+      sums.sum[r][v] = Lane::add32(sums.sum[r][v], Lane::add32(rest, Lane::add32(wide, wide)));
     }
   }
 }
 
-template <int kDepth, int kRows, int kVecs>
-HWY_INLINE Sums<kRows, kVecs> multiply(const Int8Shape& shape, const ByteRows& a, int64_t first,
-                                       const int8_t* w) {
-  Sums<kRows, kVecs> sums;
+template <int kDepth, class Lane, int kRows, int kVecs>
+HWY_INLINE Sums<Lane, kRows, kVecs> multiply(const Int8Shape& shape, const ByteRows& a,
+                                             int64_t first, const Factors<Lane>& w) {
+  Sums<Lane, kRows, kVecs> sums;
   for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVecs; ++v) sums.sum[r][v] = ByteLane::zero();
+    for (int v = 0; v < kVecs; ++v) sums.sum[r][v] = Lane::zero();
   }
-  constexpr int64_t kBytes = kStep * std::max(kDepth, 1);
+  constexpr int64_t kSteps = Lane::kDots ? 1 : std::max(kDepth, 1);
+  int64_t step = 0;
   for (int64_t s = 0; s < shape.segments; ++s) {
     const uint8_t* row[kRows];
     for (int r = 0; r < kRows; ++r) row[r] = a.row(first + r) + s * a.segment;
-    for (int64_t k = 0; k < padded_inner(shape); k += kBytes, w += kBytes * kColumns) {
-      if constexpr (kDepth == 0) {
-        add_split(row, k, w, sums);
+    for (int64_t k = 0; k < int8_padded_inner(shape); k += kSteps * kInt8Step, step += kSteps) {
+      if constexpr (Lane::kDots) {
+        add_dots(row, k, w, step, sums);
+      } else if constexpr (kDepth == 0) {
+        add_split(row, k, w, step, sums);
       } else {
-        add_steps<kDepth>(row, k, w, sums);
+        add_steps<kDepth>(row, k, w, step, sums);
       }
     }
   }
@@ -123,11 +135,9 @@ HWY_INLINE Sums<kRows, kVecs> multiply(const Int8Shape& shape, const ByteRows& a
 struct Target {
   const float* scale;
   const float* bias;
-  int64_t cols;  // up to kTileColumns
+  int64_t cols;  // up to the tile's
   bool relu;
 };
-
-constexpr int64_t kTileColumns = ByteLane::kVecs * kLaneColumns;
 
 // y = scale∘sums + bias, a vector of one row.
 template <class D>
@@ -139,26 +149,28 @@ HWY_INLINE void finish(D d, const Target& target, hn::Vec<hn::RebindToSigned<D>>
   hn::StoreU(value, d, y + j);
 }
 
-template <int kRows, int kVecs>
-HWY_INLINE void finish_tile(const Sums<kRows, kVecs>& sums, const Target& target, const Rows& y) {
+template <class Lane, int kRows, int kVecs>
+HWY_INLINE void finish_tile(const Sums<Lane, kRows, kVecs>& sums, const Target& target,
+                            const Rows& y) {
+  constexpr int64_t kWidth = kVecs * Lane::kColumns;
   const hn::ScalableTag<float> whole;
   const hn::ScalableTag<int32_t> ints;
-  if constexpr (kLaneColumns > 1) {
-    if (target.cols == kTileColumns) {
+  if constexpr (Lane::kColumns > 1) {
+    if (target.cols == kWidth) {
       HWY_UNROLL(12)
       for (int r = 0; r < kRows; ++r) {
         HWY_UNROLL(8)
         for (int v = 0; v < kVecs; ++v) {
-          finish(whole, target, hn::Vec<decltype(ints)>{sums.sum[r][v]}, v * kLaneColumns,
+          finish(whole, target, hn::Vec<decltype(ints)>{sums.sum[r][v]}, v * Lane::kColumns,
                  y.row(r));
         }
       }
       return;
     }
   }
-  HWY_ALIGN int32_t line[kTileColumns];
+  HWY_ALIGN int32_t line[kWidth];
   for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVecs; ++v) ByteLane::store(sums.sum[r][v], line + v * kLaneColumns);
+    for (int v = 0; v < kVecs; ++v) Lane::store(sums.sum[r][v], line + v * Lane::kColumns);
     for_each_column(target.cols, [&](auto d, int64_t j) HWY_ATTR {
       const hn::RebindToSigned<decltype(d)> di;
       finish(d, target, hn::LoadU(di, line + j), j, y.row(r));
@@ -167,38 +179,60 @@ HWY_INLINE void finish_tile(const Sums<kRows, kVecs>& sums, const Target& target
 }
 
 // A tile of `rows` <= kRows rows.
-template <int kDepth, int kRows>
+template <int kDepth, class Lane, int kRows, int kVecs>
 HWY_INLINE void run_tile(const Int8Shape& shape, int64_t first, int64_t rows, const ByteRows& a,
-                         const int8_t* w, const Target& target, const Rows& y) {
+                         const Factors<Lane>& w, const Target& target, const Rows& y) {
   if (rows == kRows) {
-    finish_tile(multiply<kDepth, kRows, ByteLane::kVecs>(shape, a, first, w), target, y);
+    finish_tile(multiply<kDepth, Lane, kRows, kVecs>(shape, a, first, w), target, y);
   } else if constexpr (kRows > 1) {
-    run_tile<kDepth, kRows - 1>(shape, first, rows, a, w, target, y);
+    run_tile<kDepth, Lane, kRows - 1, kVecs>(shape, first, rows, a, w, target, y);
   }
 }
 
-template <int kDepth>
+// Columns [j, j + kVecs vectors) of all rows.
+template <int kDepth, class Lane, int kVecs>
+void run_columns(const Int8Shape& shape, int64_t first, int64_t rows, const ByteRows& a,
+                 const Int8Weights& weights, int64_t j, const Rows& y) {
+  const int64_t panel = shape.segments * int8_padded_inner(shape) * kInt8Columns;
+  const Factors<Lane> w{weights.packed + j / kInt8Columns * panel + j % kInt8Columns * kInt8Step,
+                        panel};
+  const Target target{weights.scale + j, weights.bias + j,
+                      std::min<int64_t>(kVecs * Lane::kColumns, shape.cols - j), weights.relu};
+  for (int64_t i = 0; i < rows; i += Lane::kRows) {
+    const int64_t count = std::min<int64_t>(Lane::kRows, rows - i);
+    run_tile<kDepth, Lane, Lane::kRows, kVecs>(shape, first + i, count, a, w, target,
+                                               {y.row(i) + j, y.stride});
+  }
+}
+
+// Panels are filled up to their last column; behind the last one there is nothing to read, so that
+// a tile of several takes whole ones only.
+template <int kDepth, class Lane>
 void product(const Int8Shape& shape, int64_t first, int64_t rows, const ByteRows& a,
              const Int8Weights& weights, const Rows& y) {
-  const int64_t panel = shape.segments * padded_inner(shape) * kColumns;  // bytes
-  for (int64_t j = 0; j < shape.cols; j += kTileColumns) {
-    const int8_t* w = weights.packed + j / kColumns * panel + j % kColumns * kStep;
-    const Target target{weights.scale + j, weights.bias + j,
-                        std::min<int64_t>(kTileColumns, shape.cols - j), weights.relu};
-    for (int64_t i = 0; i < rows; i += ByteLane::kRows) {
-      const int64_t count = std::min<int64_t>(ByteLane::kRows, rows - i);
-      run_tile<kDepth, ByteLane::kRows>(shape, first + i, count, a, w, target,
-                                        {y.row(i) + j, y.stride});
-    }
+  constexpr int64_t kTile = Lane::kVecs * Lane::kColumns;
+  constexpr int kInPanel = std::min<int64_t>(Lane::kVecs, kInt8Columns / Lane::kColumns);
+  const int64_t padded_cols = (shape.cols + kInt8Columns - 1) / kInt8Columns * kInt8Columns;
+  int64_t j = 0;
+  for (; j + kTile <= padded_cols && j < shape.cols; j += kTile) {
+    run_columns<kDepth, Lane, Lane::kVecs>(shape, first, rows, a, weights, j, y);
+  }
+  for (; j < shape.cols; j += kInPanel * Lane::kColumns) {
+    run_columns<kDepth, Lane, kInPanel>(shape, first, rows, a, weights, j, y);
   }
 }
 
 void any_product(const Int8Shape& shape, int64_t first, int64_t rows, const ByteRows& a,
                  const Int8Weights& weights, const Rows& y) {
-  if (weights.depth >= 2) return product<2>(shape, first, rows, a, weights, y);
-  if (weights.depth == 1) return product<1>(shape, first, rows, a, weights, y);
-  product<0>(shape, first, rows, a, weights, y);
+  if (weights.depth == kInt8Dots && has_dots()) {
+    return product<0, DotLane>(shape, first, rows, a, weights, y);
+  }
+  if (weights.depth == 2) return product<2, ByteLane>(shape, first, rows, a, weights, y);
+  if (weights.depth == 1) return product<1, ByteLane>(shape, first, rows, a, weights, y);
+  product<0, ByteLane>(shape, first, rows, a, weights, y);
 }
+
+bool dots() { return has_dots(); }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -208,61 +242,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace soft {
 
-std::vector<Int8Sum> int8_sums(int64_t inner, int depth) {
-  std::vector<Int8Sum> sums;
-  for (int64_t group = 0; group < inner; group += depth * kStep) {
-    for (int64_t lane = group; lane < group + kStep; lane += 2) {
-      Int8Sum sum;
-      for (int64_t k = lane; k < group + depth * kStep; k += kStep) {
-        for (int64_t i = k; i < std::min(k + 2, inner); ++i) sum.index[sum.count++] = i;
-      }
-      if (sum.count > 0) sums.push_back(sum);
-    }
-  }
-  return sums;
-}
+HWY_EXPORT(dots);
 
-bool int8_fits(const Int8Sum& sum, const int8_t* line) {
-  int64_t above = 0, below = 0;
-  for (int i = 0; i < sum.count; ++i) {
-    const int64_t weight = line[sum.index[i]];
-    (weight > 0 ? above : below) += weight;
-  }
-  return above <= kInt8Limit && -below <= kInt8Limit;
-}
-
-int int8_depth(const Int8Shape& shape, const int8_t* weights) {
-  for (int depth = kInt8Deepest; depth > 0; depth /= 2) {
-    const std::vector<Int8Sum> sums = int8_sums(shape.inner, depth);
-    bool all = true;
-    for (int64_t line = 0; all && line < shape.cols * shape.segments; ++line) {
-      all = std::all_of(sums.begin(), sums.end(), [&](const Int8Sum& sum) {
-        return int8_fits(sum, weights + line * shape.inner);
-      });
-    }
-    if (all) return depth;
-  }
-  return 0;
-}
-
-int64_t int8_packed_bytes(const Int8Shape& shape) {
-  return (shape.cols + kColumns - 1) / kColumns * kColumns * shape.segments * padded_inner(shape);
-}
-
-void int8_pack(const Int8Shape& shape, const int8_t* weights, int8_t* packed) {
-  std::memset(packed, 0, int8_packed_bytes(shape));
-  const int64_t inner = padded_inner(shape);
-  for (int64_t j = 0; j < shape.cols; ++j) {
-    int8_t* panel = packed + j / kColumns * kColumns * shape.segments * inner;
-    for (int64_t s = 0; s < shape.segments; ++s) {
-      const int8_t* line = weights + (j * shape.segments + s) * shape.inner;
-      for (int64_t k = 0; k < shape.inner; ++k) {
-        const int64_t step = (s * inner + k) / kStep;
-        panel[(step * kColumns + j % kColumns) * kStep + k % kStep] = line[k];
-      }
-    }
-  }
-}
+bool int8_has_dots() { return HWY_DYNAMIC_DISPATCH(dots)(); }
 
 HWY_EXPORT(any_product);
 

@@ -4,7 +4,8 @@
 // saturates. Here no sum can: `int8_depth` says how many steps of four inner indices a channel's
 // weights may be added in 16 bits for every activation from 0 to 255. The deeper, the fewer
 // instructions; depth 0 takes the activations apart into a half and a bit, which is safe for all
-// weights. The integer sums, and so the answers, are the same at every depth and on every machine.
+// weights. VNNI adds four products to 32 bits at once, whatever they are (kInt8Dots). The integer
+// sums, and so the answers, are the same in every form and on every machine.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,9 @@ bool int8_fits(const Int8Sum& sum, const int8_t* line);
 // 2, 1 or 0; weights [cols, segments, inner].
 int int8_depth(const Int8Shape& shape, const int8_t* weights);
 
+constexpr int kInt8Dots = 3;  // no depth: every step at once; as 0 where there is no VNNI
+bool int8_has_dots();
+
 // The packed form: 16 columns at a time, four inner indices of each side by side.
 int64_t int8_packed_bytes(const Int8Shape& shape);
 void int8_pack(const Int8Shape& shape, const int8_t* weights, int8_t* packed);
@@ -64,7 +68,7 @@ struct Int8Weights {
   const int8_t* packed;
   const float* scale;  // [cols]
   const float* bias;   // [cols]
-  int depth;           // at most int8_depth of the weights
+  int depth;           // at most int8_depth of the weights, or kInt8Dots
   bool relu = false;
 };
 

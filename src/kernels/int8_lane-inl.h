@@ -16,9 +16,10 @@ namespace soft {
 namespace HWY_NAMESPACE {
 
 // What a target must offer: products of bytes added in pairs to 16 bits, and those in pairs to 32.
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET <= HWY_AVX3
 struct ByteLane {
   using Vec = __m512i;
+  static constexpr bool kDots = false;
   static constexpr int kColumns = 16;          // of a vector
   static constexpr int kVecs = 1, kRows = 12;  // of a tile in registers
   static HWY_INLINE Vec zero() { return _mm512_setzero_si512(); }
@@ -33,6 +34,7 @@ struct ByteLane {
 #elif HWY_TARGET == HWY_AVX2
 struct ByteLane {
   using Vec = __m256i;
+  static constexpr bool kDots = false;
   static constexpr int kColumns = 8;
   static constexpr int kVecs = 2, kRows = 4;
   static HWY_INLINE Vec zero() { return _mm256_setzero_si256(); }
@@ -51,6 +53,7 @@ struct ByteLane {
 #elif HWY_TARGET == HWY_SSE4
 struct ByteLane {
   using Vec = __m128i;
+  static constexpr bool kDots = false;
   static constexpr int kColumns = 4;
   static constexpr int kVecs = 2, kRows = 4;
   static HWY_INLINE Vec zero() { return _mm_setzero_si128(); }
@@ -72,6 +75,7 @@ struct ByteLane {
     int32_t low = 0, high = 0;  // as far as they have been added up
     int8_t bytes[4] = {};
   };
+  static constexpr bool kDots = false;
   static constexpr int kColumns = 1, kVecs = 1, kRows = 1;
   static HWY_INLINE Vec zero() { return {}; }
   static HWY_INLINE Vec load(const int8_t* p) { return {0, 0, {p[0], p[1], p[2], p[3]}}; }
@@ -93,6 +97,29 @@ struct ByteLane {
   static HWY_INLINE Vec widen(const Vec& v) { return {v.low + v.high, 0, {}}; }
   static HWY_INLINE void store(const Vec& v, int32_t* p) { *p = v.low; }
 };
+#endif
+
+// Four products added to 32 bits at once.
+#if HWY_TARGET <= HWY_AVX3
+struct DotLane {
+  using Vec = __m512i;
+  static constexpr bool kDots = true;
+  static constexpr int kColumns = 16;
+  static constexpr int kVecs = 4, kRows = 6;
+  static HWY_INLINE Vec zero() { return _mm512_setzero_si512(); }
+  static HWY_INLINE Vec load(const int8_t* p) { return _mm512_loadu_si512(p); }
+  static HWY_INLINE Vec spread(int32_t four) { return _mm512_set1_epi32(four); }
+  // By its name, since none of Highway's targets has VNNI and nothing that some of its owners lack.
+  static HWY_INLINE Vec add_dot(Vec sum, Vec a, Vec w) {
+    asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(w));
+    return sum;
+  }
+  static HWY_INLINE void store(Vec v, int32_t* p) { _mm512_storeu_si512(p, v); }
+};
+HWY_INLINE bool has_dots() { return __builtin_cpu_supports("avx512vnni") != 0; }
+#else
+using DotLane = ByteLane;
+HWY_INLINE bool has_dots() { return false; }
 #endif
 
 }  // namespace HWY_NAMESPACE

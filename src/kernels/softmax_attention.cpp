@@ -72,8 +72,9 @@ void softmax_attention(const SoftmaxHead& head, Rows y, float* scratch, float* l
   const Memory memory = carve(n, d, carver);
   pack_columns(n, d, head.k, head.scale, memory.keys);
   key_bias(head, memory.bias);
-  for (int64_t first = 0; first < n; first += kQueryTile) {
-    const int64_t rows = std::min(kQueryTile, n - first);
+  const int64_t queries = head.queries > 0 ? head.queries : n;
+  for (int64_t first = 0; first < queries; first += kQueryTile) {
+    const int64_t rows = std::min(kQueryTile, queries - first);
     run_queries(head, memory, first, rows);
     for (int64_t i = 0; i < rows; ++i) {
       const float sum = memory.sum[i], share = sum > 0 ? 1 / sum : 0;

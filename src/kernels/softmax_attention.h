@@ -26,6 +26,7 @@ struct SoftmaxHead {
   const float* key_mask = nullptr;  // [n], 1 real, 0 padding; null: all real
   float dropout = 0;                // part of the weights that is dropped
   uint64_t seed = 0;                // of the draw; a head's own
+  int64_t queries = 0;              // forward alone: rows of q and y where these are not n
 };
 
 int64_t softmax_scratch(int64_t tokens, int64_t dim);  // floats

@@ -49,10 +49,10 @@ void expect_exact(const Case& c, int depth, bool relu = false) {
 TEST(Int8Gemm, AddsUpExactlyOnOddSizesAtEveryDepth) {
   test::for_every_target([] {
     for (const int64_t inner : {1, 3, 4, 7, 8, 33, 64}) {
-      for (const int64_t cols : {1, 8, 15, 16, 17, 40}) {
+      for (const int64_t cols : {1, 8, 15, 16, 17, 40, 64, 81}) {
         for (const int64_t rows : {1, 2, 3, 4, 5, 13}) {
-          for (const int depth : {0, 1, 2}) {
-            expect_exact(random_case({cols, inner, 1}, rows, depth == 0 ? 127 : 64 / depth), depth);
+          for (const auto& [depth, largest] : {std::pair{0, 127}, {1, 64}, {2, 32}, {3, 127}}) {
+            expect_exact(random_case({cols, inner, 1}, rows, largest), depth);
           }
         }
       }
@@ -65,6 +65,7 @@ TEST(Int8Gemm, AddsUpSegmentsAndCutsBelowZero) {
     for (const int64_t segments : {2, 3}) {
       expect_exact(random_case({19, 21, segments}, 6, 32), 2);
       expect_exact(random_case({19, 21, segments}, 6, 32), 2, true);
+      expect_exact(random_case({83, 21, segments}, 7, 127), kInt8Dots, true);
     }
   });
 }
@@ -80,11 +81,13 @@ TEST(Int8Gemm, ExtremeValuesDoNotSaturate) {
           c.a.assign(5 * inner + kInt8Slack, 255);
           ASSERT_GE(int8_depth(c.shape, c.w.data()), depth);
           expect_exact(c, depth);
+          expect_exact(c, kInt8Dots);
         }
         Case lowest{{3, inner, 1}, 2, {}, {}};
         lowest.w.assign(3 * inner, -128);
         lowest.a.assign(2 * inner + kInt8Slack, 255);
         expect_exact(lowest, 0);
+        expect_exact(lowest, kInt8Dots);
       }
     }
   });
@@ -94,8 +97,7 @@ TEST(Int8Gemm, UsesTheWholeRangeOfANeighbourThatIsSmall) {
   test::for_every_target([] {
     Case c{{16, 8, 1}, 4, {}, std::vector<uint8_t>(4 * 8 + kInt8Slack, 255)};
     for (int i = 0; i < 16; ++i) {
-      for (const int w : {127, 1, -127, -1, 0, -100, 0, 127})
-        c.w.push_back(static_cast<int8_t>(w));
+      for (const int w : {127, 1, -127, -1, 0, -100, 0, 127}) c.w.push_back(static_cast<int8_t>(w));
     }
     ASSERT_EQ(int8_depth(c.shape, c.w.data()), 2);
     expect_exact(c, 2);

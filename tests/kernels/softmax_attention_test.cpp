@@ -98,6 +98,28 @@ void check_softmax_gradient(const SoftmaxSizes& setup) {
   ASSERT_LT(close(result.v, expected.v), 1e-5);
 }
 
+// Fewer keys than queries are the same as keys that are masked; the bits of a query do not depend
+// on which others are asked with it.
+TEST(SoftmaxAttention, QueriesMayBeMoreOrFewerThanKeys) {
+  constexpr int64_t kTokens = 197, kKeys = 49, kDim = 32, kFirst = 64;
+  SoftmaxCase f({kTokens, kDim});
+  SoftmaxHead few = f.head();
+  few.tokens = kKeys;
+  few.queries = kTokens;
+  f.mask.assign(kTokens, 0);
+  std::fill_n(f.mask.begin(), kKeys, 1.0f);
+  const std::vector<float> masked = softmax_forward(f.head(), kDim).y;
+  std::vector<float> y(kTokens * kDim), scratch(softmax_scratch(kTokens, kDim));
+  softmax_attention(few, {y.data(), kDim}, scratch.data());
+  EXPECT_LT(test::distance(y, test::doubles(masked)), 1e-6);
+  SoftmaxHead part = few;
+  part.q.data = few.q.row(kFirst);
+  part.queries = 5;
+  std::vector<float> own(part.queries * kDim);
+  softmax_attention(part, {own.data(), kDim}, scratch.data());
+  EXPECT_TRUE(std::equal(own.begin(), own.end(), y.begin() + kFirst * kDim));
+}
+
 TEST(SoftmaxAttention, AgreesWithDoublePrecisionForEveryTarget) {
   test::for_every_target([] {
     for (const int64_t n : {1, 2, 7, 24, 50, 128, 129, 197, 300}) {
