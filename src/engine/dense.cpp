@@ -24,11 +24,10 @@ const dnnl::engine& cpu() {
 dnnl::primitive_attr attributes(const DenseShape& shape) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (shape.relu) {
-    dnnl::post_ops after;
-    onednn::append_relu(after);
-    attr.set_post_ops(after);
-  }
+  dnnl::post_ops after;
+  if (shape.sum) after.append_sum();
+  if (shape.relu) onednn::append_relu(after);
+  attr.set_post_ops(after);
   return attr;
 }
 

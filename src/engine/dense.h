@@ -25,6 +25,7 @@ struct DenseShape {
   int64_t padding = 0;
   bool relu = false;
   LinearForm form = LinearForm::kConvolution;  // kMatmul for linear layers only
+  bool sum = false;                            // onto what the output holds, before the ReLU
 
   Grid output(Grid in) const {
     const auto side = [&](int64_t size) { return (size + 2 * padding - kernel) / stride + 1; };

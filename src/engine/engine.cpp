@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/finite.h"
+#include "describe/cost.h"
 #include "engine/shelf.h"
 #include "engine/team.h"
 
@@ -32,15 +33,15 @@ void check(const Packed& model, Workspace& workspace, const ImageBatch& images) 
   check_image(model.spec(), images.size);
   const Split split = split_batch(images.count, threads());
   const Workspace::Shelf& shelf = workspace.shelf();
-  if (split.lanes > 0) shelf.check_memory(*model.network(), images.size, 1, split.lanes);
+  if (split.lanes > 0) shelf.check_memory(model.network(), images.size, 1, split.lanes);
   if (split.apart < images.count) {
-    shelf.check_memory(*model.network(), images.size, threads(), 1);
+    shelf.check_memory(model.network(), images.size, threads(), 1);
   }
 }
 
 // Calls use(lane, image, pixels) for every image of the batch.
 void each_image(const Packed& model, Workspace& workspace, const ImageBatch& images,
-                const std::function<void(Lane&, int64_t, const float*)>& use) {
+                const std::function<void(Carrier&, int64_t, const float*)>& use) {
   const int team = threads();
   const Split split = split_batch(images.count, team);
   const int64_t floats = 3 * images.size.size();
@@ -63,9 +64,10 @@ void check_answers(const Packed& model, Workspace& workspace, const ImageBatch& 
   for (int64_t image = 0; image < images.count; ++image) {
     if (all_finite(answers + image * each, each)) continue;
     std::string place;
-    each_image(
-        model, workspace, {images.pixels + image * 3 * images.size.size(), 1, images.size},
-        [&](Lane& lane, int64_t, const float* pixels) { place = lane.first_not_finite(pixels); });
+    each_image(model, workspace, {images.pixels + image * 3 * images.size.size(), 1, images.size},
+               [&](Carrier& lane, int64_t, const float* pixels) {
+                 place = lane.first_not_finite(pixels);
+               });
     fail_not_finite(place.empty() ? otherwise : place);
   }
 }
@@ -88,29 +90,45 @@ std::vector<double> checked_shares(const Packed& model, Workspace& workspace,
   return shares;
 }
 
-std::vector<HeadShare> every_head(const ModelSpec& spec) {
+// Of the layer's attention; 0 where it has none that mixes tokens with tokens.
+int heads_of(const Description& model, int stage, int layer) {
+  for (const Part& part : model.parts) {
+    if (part.as<op::Mix>() != nullptr && part.place == Place{stage, layer}) {
+      return part.as<op::Mix>()->spec.heads;
+    }
+  }
+  return 0;
+}
+
+std::vector<HeadShare> every_head(const Description& model) {
   std::vector<HeadShare> all;
-  for (int s = 0; s < static_cast<int>(spec.stages.size()); ++s) {
-    for (int i = 0; i < spec.stages[s].depth; ++i) {
-      for (int h = 0; h < spec.stages[s].heads; ++h) all.push_back({s + 1, i + 1, h + 1, 0});
+  for (int s = 0; s < static_cast<int>(model.stages.size()); ++s) {
+    for (int i = 0; i < model.stages[s].depth; ++i) {
+      const int heads = heads_of(model, s, i);
+      for (int h = 0; h < heads; ++h) all.push_back({s + 1, i + 1, h + 1, 0});
     }
   }
   return all;
 }
 
-void check_query(const ModelSpec& spec, Grid image, const RowQuery& query) {
-  const auto stages = static_cast<int>(spec.stages.size());
+void check_query(const Description& model, const std::string& name, Grid image,
+                 const RowQuery& query) {
+  const auto stages = static_cast<int>(model.stages.size());
   if (query.stage < 0 || query.stage >= stages) {
-    fail_usage("stage {} does not exist; {} has {}", query.stage + 1, spec.name, stages);
+    fail_usage("stage {} does not exist; {} has {}", query.stage + 1, name, stages);
   }
-  const int depth = spec.stages[query.stage].depth, last = query.layer + query.layers - 1;
+  const int depth = model.stages[query.stage].depth, last = query.layer + query.layers - 1;
   if (query.layer < 0 || query.layers < 1 || last >= depth) {
     fail_usage("layer {} does not exist; stage {} has {}", last + 1, query.stage + 1, depth);
   }
-  const int64_t tokens = stage_grid(spec, query.stage, image).size();
+  const int64_t tokens = model.stages[query.stage].grid.size();
   if (query.token < 0 || query.token >= tokens) {
     fail_usage("token {} does not exist; stage {} has {} at {}x{} pixels", query.token,
                query.stage + 1, tokens, image.h, image.w);
+  }
+  if (heads_of(model, query.stage, query.layer) == 0) {
+    fail_usage("{} has no attention matrix of tokens and tokens in stage {}", name,
+               query.stage + 1);
   }
 }
 
@@ -119,7 +137,7 @@ void check_query(const ModelSpec& spec, Grid image, const RowQuery& query) {
 void forward(const Packed& model, Workspace& workspace, const ImageBatch& images, float* logits) {
   check(model, workspace, images);
   const int64_t classes = model.spec().classes;
-  each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
+  each_image(model, workspace, images, [&](Carrier& lane, int64_t image, const float* pixels) {
     lane.logits(pixels, logits + image * classes);
   });
   check_answers(model, workspace, images, logits, classes, classifier_place());
@@ -127,8 +145,8 @@ void forward(const Packed& model, Workspace& workspace, const ImageBatch& images
 
 void embed(const Packed& model, Workspace& workspace, const ImageBatch& images, float* vectors) {
   check(model, workspace, images);
-  const int64_t dim = model.spec().stages.back().dim;
-  each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
+  const int64_t dim = model.embedding();
+  each_image(model, workspace, images, [&](Carrier& lane, int64_t image, const float* pixels) {
     lane.embed(pixels, vectors + image * dim);
   });
   check_answers(model, workspace, images, vectors, dim, classifier_place());
@@ -137,13 +155,12 @@ void embed(const Packed& model, Workspace& workspace, const ImageBatch& images, 
 std::vector<Array> features(const Packed& model, Workspace& workspace, const ImageBatch& images) {
   check(model, workspace, images);
   std::vector<Array> maps;
-  for (int s = 0; s < static_cast<int>(model.spec().stages.size()); ++s) {
-    const Grid grid = stage_grid(model.spec(), s, images.size);
-    const int64_t dim = model.spec().stages[s].dim;
-    maps.push_back({{images.count, dim, grid.h, grid.w}, {}});
-    maps.back().data.resize(images.count * dim * grid.size());
+  for (const StageCost& stage : cost_of(model.spec(), images.size).stages) {
+    const Grid grid = stage.grid;
+    maps.push_back({{images.count, stage.dim, grid.h, grid.w}, {}});
+    maps.back().data.resize(images.count * stage.dim * grid.size());
   }
-  each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
+  each_image(model, workspace, images, [&](Carrier& lane, int64_t image, const float* pixels) {
     std::vector<float*> own;
     for (Array& map : maps) {
       own.push_back(map.data.data() + image * static_cast<int64_t>(map.data.size()) / images.count);
@@ -160,14 +177,15 @@ std::vector<Array> features(const Packed& model, Workspace& workspace, const Ima
 AttentionRows attention_row(const Packed& model, Workspace& workspace, const ImageBatch& images,
                             const RowQuery& query) {
   check(model, workspace, images);
-  check_query(model.spec(), images.size, query);
-  const int64_t prefix = has_class_token(model.spec(), query.stage) ? 1 : 0;
-  const int64_t tokens = prefix + stage_grid(model.spec(), query.stage, images.size).size();
-  const int64_t heads = query.layers * model.spec().stages[query.stage].heads;
+  const Description description = describe(model.spec(), images.size);
+  check_query(description, model.spec().name, images.size, query);
+  const StageOutline& stage = description.stages[query.stage];
+  const int64_t tokens = stage.prefix + stage.grid.size();
+  const int64_t heads = query.layers * heads_of(description, query.stage, query.layer);
   AttentionRows rows{{{images.count, heads, tokens}, {}}, {}};
   rows.maps.data.resize(images.count * heads * tokens);
   std::vector<HeadPower> powers(images.count * heads);
-  each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
+  each_image(model, workspace, images, [&](Carrier& lane, int64_t image, const float* pixels) {
     lane.attention_row(pixels, query, rows.maps.data.data() + image * heads * tokens,
                        powers.data() + image * heads);
   });
@@ -180,10 +198,11 @@ AttentionRows attention_row(const Packed& model, Workspace& workspace, const Ima
 std::vector<HeadShare> head_shares(const Packed& model, Workspace& workspace,
                                    const ImageBatch& images) {
   check(model, workspace, images);
-  std::vector<HeadShare> all = every_head(model.spec());
+  std::vector<HeadShare> all = every_head(describe(model.spec(), images.size));
+  if (all.empty()) return all;
   const auto heads = static_cast<int64_t>(all.size());
   std::vector<HeadPower> powers(images.count * heads);
-  each_image(model, workspace, images, [&](Lane& lane, int64_t image, const float* pixels) {
+  each_image(model, workspace, images, [&](Carrier& lane, int64_t image, const float* pixels) {
     lane.powers(pixels, powers.data() + image * heads);
   });
   const std::vector<double> shares =

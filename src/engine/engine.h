@@ -1,5 +1,5 @@
-// Fast inference of the SOFT family on the CPU: oneDNN for convolutions and linear layers, our own
-// kernels for everything else, no LibTorch.
+// Fast inference on the CPU, of SOFT's own frames and of the families whose operations it has:
+// oneDNN for convolutions and linear layers, our own kernels for everything else, no LibTorch.
 //
 //   const Packed model(read_weights(path), spec);        const: share it between threads
 //   Workspace workspace;                                 one per caller
@@ -48,6 +48,7 @@ class Packed {
          const InputWatch& watch = {});
 
   const ModelSpec& spec() const;
+  int64_t embedding() const;  // channels that the classifier reads
   size_t bytes() const;
   const std::shared_ptr<const Network>& network() const { return network_; }
 
@@ -86,7 +87,7 @@ class Workspace {
 // logits [count, classes] are written.
 void forward(const Packed& model, Workspace& workspace, const ImageBatch& images, float* logits);
 
-// The vector that the classifier reads, [count, dim of the last stage].
+// The vector that the classifier reads, [count, embedding()].
 void embed(const Packed& model, Workspace& workspace, const ImageBatch& images, float* vectors);
 
 // Maps after each stage, [count, C, H, W]; the last one after the final norm, without class token.

@@ -34,7 +34,7 @@ std::vector<int8_t> by_line(const DenseShape& shape, const int8_t* weight) {
 Int8Dense pack_int8(const DenseShape& shape, const Int8Source& source) {
   Int8Dense dense{byte_shape(shape), source.input, 0, {}, {}, {}};
   const std::vector<int8_t> lines = by_line(shape, source.weight);
-  dense.depth = int8_depth(dense.shape, lines.data());
+  dense.depth = int8_has_dots() ? kInt8Dots : int8_depth(dense.shape, lines.data());
   constexpr int64_t kFloat = sizeof(float);
   dense.packed = Buffer((int8_packed_bytes(dense.shape) + kFloat - 1) / kFloat);
   int8_pack(dense.shape, lines.data(), reinterpret_cast<int8_t*>(dense.packed.data()));

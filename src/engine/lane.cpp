@@ -62,9 +62,9 @@ std::vector<StageCode> compile(const Network& network, const std::vector<StageSh
 }  // namespace
 
 Lane::Lane(std::shared_ptr<const Network> network, Grid image, int team)
-    : network_(std::move(network)),
+    : Carrier(team),
+      network_(std::move(network)),
       image_(image),
-      team_(team),
       shapes_(shapes_of(*network_, image, team)),
       code_(compile(*network_, shapes_)),
       head_(network_->head.shape, {1, 1}, team, 1) {

@@ -1,5 +1,5 @@
-// What carries one image through the network: compiled code, activations and scratch for one image
-// size, and the workers that share the work.
+// SOFT's own frames: stages of layers, everything between two attentions a tile of tokens at a
+// time.
 #pragma once
 
 #include <functional>
@@ -8,33 +8,27 @@
 #include <vector>
 
 #include "engine/buffer.h"
-#include "engine/engine.h"
+#include "engine/carrier.h"
 #include "engine/tile.h"
 
 namespace soft {
 
-class Lane {
+class Lane : public Carrier {
  public:
   Lane(std::shared_ptr<const Network> network, Grid image, int team);
 
   // What a lane will take, known before anything is allocated.
   static size_t bytes_for(const Network& network, Grid image, int team);
 
-  // pixels: [3, H, W] of one image.
-  void logits(const float* pixels, float* out);                         // [classes]
-  void embed(const float* pixels, float* out);                          // [C]
-  void features(const float* pixels, const std::vector<float*>& maps);  // each [C, H, W]
-  // [l·h, n] and [l·h] of the layers asked for
-  void attention_row(const float* pixels, const RowQuery& query, float* out, HeadPower* powers);
-  void powers(const float* pixels, HeadPower* out);  // of every head of every layer
-
-  // The first place of the model whose output for this image is not finite; "" when all are.
-  std::string first_not_finite(const float* pixels);
-
-  int team() const { return team_; }
-  size_t bytes() const;
-  int64_t inverse_fallbacks() const { return fallbacks_; }
-  Profile& profile() { return profile_; }
+  void logits(const float* pixels, float* out) override;
+  void embed(const float* pixels, float* out) override;
+  void features(const float* pixels, const std::vector<float*>& maps) override;
+  void attention_row(const float* pixels, const RowQuery& query, float* out,
+                     HeadPower* powers) override;
+  void powers(const float* pixels, HeadPower* out) override;
+  std::string first_not_finite(const float* pixels) override;
+  size_t bytes() const override;
+  int64_t inverse_fallbacks() const override { return fallbacks_; }
 
  private:
   struct Goal {
@@ -59,7 +53,6 @@ class Lane {
 
   std::shared_ptr<const Network> network_;
   Grid image_;
-  int team_;
   std::vector<StageShape> shapes_;
   std::vector<StageCode> code_;
   DenseRunner head_;
@@ -72,7 +65,6 @@ class Lane {
   float* workers_ = nullptr;    // worker_floats_ for each worker
   int64_t worker_floats_ = 0;
   int64_t fallbacks_ = 0;
-  Profile profile_;
 };
 
 }  // namespace soft

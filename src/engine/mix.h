@@ -4,6 +4,7 @@
 
 #include "engine/network.h"
 #include "kernels/rows.h"
+#include "kernels/softmax_attention.h"
 
 namespace soft {
 
@@ -78,5 +79,6 @@ void dense_row(const MixShape& shape, const MixJob& job, int64_t head, int64_t t
 int64_t softmax_needs(const MixShape& shape);
 void mix_softmax(const MixShape& shape, const MixJob& job, int64_t head, float* y, float* scratch);
 void softmax_row(const MixShape& shape, const MixJob& job, int64_t head, int64_t token, float* out);
+void softmax_row(const SoftmaxHead& head, int64_t token, float* out);  // [n]
 
 }  // namespace soft

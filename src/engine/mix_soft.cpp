@@ -41,8 +41,6 @@ SoftForm form_of(Normalise normalise) {
       return SoftForm::kRows;
     case Normalise::kMean:
       return SoftForm::kMean;
-    case Normalise::kSymmetric:
-      fail_usage("the native engine has no normalise=symmetric; use --engine torch");
   }
   return SoftForm::kPlain;
 }

@@ -40,8 +40,17 @@ struct PackedStage {
   int64_t projected() const { return layers.front().project.shape.out; }
 };
 
+// What a part of a description holds, for the families that are walked through part by part.
+struct PackedPart {
+  Dense dense;                // convolutions and linear layers
+  Norm norm;                  // layer norms
+  std::vector<float> values;  // class tokens and positions
+};
+
 struct Network {
   ModelSpec spec;
+  int64_t embedding = 0;          // channels that the classifier reads
+  std::vector<PackedPart> parts;  // by part; then there is nothing else
   std::vector<PackedStage> stages;
   std::vector<float> class_token;  // [C], or empty
   Norm norm;

@@ -9,6 +9,7 @@
 #include "describe/description.h"
 #include "engine/network.h"
 #include "engine/packer.h"
+#include "engine/plan.h"
 #include "kernels/landmarks.h"
 #include "weights/int8.h"
 
@@ -120,9 +121,48 @@ size_t bytes_of(const PackedLayer& layer) {
          bytes_of(layer.landmark_norm) + bytes_of(layer.value_kernel);
 }
 
+size_t bytes_of(const std::vector<PackedPart>& parts) {
+  size_t sum = 0;
+  for (const PackedPart& part : parts) {
+    sum += bytes_of(part.norm) + bytes_of(part.values);
+    if (part.dense.shape.out > 0) sum += part.dense.bytes();
+  }
+  return sum;
+}
+
+// Of a family that is walked through part by part: what its plan's steps read.
+std::vector<PackedPart> pack_parts(Packer& packer, const Description& model, LinearForm form) {
+  std::vector<PackedPart> packed(model.parts.size());
+  for (const Step& step : plan_walk(model, form).steps) {
+    const Part& part = model.parts[step.part];
+    if (const auto* dense = std::get_if<work::RunDense>(&step.work)) {
+      const Part& own = model.parts[dense->part];
+      packed[dense->part].dense = own.as<op::Linear>() != nullptr
+                                      ? packer.linear({{&own}})
+                                      : packer.convolution(own, dense->shape);
+    } else if (part.as<op::LayerNorm>() != nullptr) {
+      packed[step.part].norm = packer.norm(part);
+    } else if (part.as<op::ClassToken>() != nullptr || part.as<op::Position>() != nullptr) {
+      packed[step.part].values = packer.floats(part, 0);
+    }
+  }
+  return packed;
+}
+
+// Whether the walk has all of the family's operations.
+std::string zoo_obstacle(const ModelSpec& spec) {
+  try {
+    plan_walk(describe(spec, {spec.image_size, spec.image_size}), LinearForm::kConvolution);
+    return "";
+  } catch (const Error& error) {
+    return fmt::format("{} (family {})", error.what(), spec.family);
+  }
+}
+
 }  // namespace
 
 size_t Network::bytes() const {
+  if (!parts.empty()) return bytes_of(parts);
   size_t sum = bytes_of(class_token) + bytes_of(norm) + head.bytes();
   for (const PackedStage& stage : stages) {
     sum += bytes_of(stage.positions) + bytes_of(stage.embed_norm);
@@ -133,9 +173,7 @@ size_t Network::bytes() const {
 }
 
 std::string native_obstacle(const ModelSpec& spec) {
-  if (spec.in_zoo()) {
-    return fmt::format("the native engine runs SOFT's own frames, not the family {}", spec.family);
-  }
+  if (spec.in_zoo()) return zoo_obstacle(spec);
   if (!uses_landmarks(spec.attention) && spec.attention != Mechanism::kNone) {
     return fmt::format("the native engine runs attention=soft, soft-norm and none, not {}",
                        name_of(spec.attention));
@@ -143,9 +181,6 @@ std::string native_obstacle(const ModelSpec& spec) {
   if (spec.sampler == Sampler::kRandom) {
     return "sampler=random draws its landmarks with LibTorch's generator, which the native engine "
            "does not have";
-  }
-  if (spec.normalise == Normalise::kSymmetric) {
-    return "the native engine does not have normalise=symmetric";
   }
   return "";
 }
@@ -157,10 +192,21 @@ Network pack_network(const Weights& weights, const ModelSpec& spec, LinearForm f
   if (!obstacle.empty()) fail_usage("{}; use --engine torch", obstacle);
   check_fit(weights, spec);
   const Description model = describe(spec, {spec.image_size, spec.image_size});
-  Packing packing(weights, model, form, watch);
-  for (const Part& part : model.parts) packing.add(part);
-  Network network = packing.take();
+  Network network;
+  if (spec.in_zoo()) {
+    if (has_int8(weights)) {
+      fail("'{}' holds int8 weights, which run in SOFT's own frames alone; use --engine torch",
+           weights.path);
+    }
+    Packer packer(weights, model, form, watch);
+    network.parts = pack_parts(packer, model, form);
+  } else {
+    Packing packing(weights, model, form, watch);
+    for (const Part& part : model.parts) packing.add(part);
+    network = packing.take();
+  }
   network.spec = spec;
+  network.embedding = model.head().as<op::Linear>()->in;
   return network;
 }
 
@@ -169,6 +215,7 @@ Packed::Packed(const Weights& weights, const ModelSpec& spec, LinearForm form,
     : network_(std::make_shared<const Network>(pack_network(weights, spec, form, watch))) {}
 
 const ModelSpec& Packed::spec() const { return network_->spec; }
+int64_t Packed::embedding() const { return network_->embedding; }
 size_t Packed::bytes() const { return network_->bytes(); }
 
 }  // namespace soft

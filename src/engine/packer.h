@@ -50,7 +50,7 @@ class Packer {
     std::vector<float> bias;
     int64_t elements = 0;
     for (const LinearBlock& block : blocks) {
-      for (float value : floats(*block.part, 1)) bias.push_back(block.scale * value);
+      for (float value : bias_of(*block.part)) bias.push_back(block.scale * value);
       const TensorShape& weight = tensor(*block.part, 0);
       float* values = stage(weight, elements);
       if (block.scale != 1) scale_by(values, weight.elements(), block.scale);
@@ -62,14 +62,18 @@ class Packer {
     return dense;
   }
 
-  // BN's running statistics are folded into the convolution.
   Dense convolution(const Part& part) {
     const op::Convolution& conv = *part.as<op::Convolution>();
-    std::vector<float> bias = floats(part, 1), factor(bias.size(), 1.0f);
+    const bool relu = conv.after == Curve::kRelu;
+    return convolution(part, {conv.in, conv.out, conv.kernel, conv.stride, conv.padding, relu});
+  }
+
+  // BN's running statistics are folded into the convolution.
+  Dense convolution(const Part& part, const DenseShape& shape) {
+    const op::Convolution& conv = *part.as<op::Convolution>();
+    std::vector<float> bias = bias_of(part), factor(bias.size(), 1.0f);
     if (conv.batch_norm) fold_batch_norm(part, factor, bias);
     const std::vector<int64_t>& map = model_.parts[part.inputs[0]].shape;  // [C, H, W]
-    const bool relu = conv.after == Curve::kRelu;
-    const DenseShape shape{conv.in, conv.out, conv.kernel, conv.stride, conv.padding, relu};
     if (is_int8(weights_, tensor(part, 0).name)) return int8_convolution(part, shape, factor, bias);
     float* weight = stage(tensor(part, 0), 0);
     const int64_t taps = conv.in * conv.kernel * conv.kernel;
@@ -82,6 +86,14 @@ class Packer {
  private:
   const TensorShape& tensor(const Part& part, size_t index) const {
     return model_.tensors[part.tensors.at(index)];
+  }
+
+  // Zeros where a layer has none: oneDNN's always have one.
+  std::vector<float> bias_of(const Part& part) const {
+    const auto* conv = part.as<op::Convolution>();
+    const auto* linear = part.as<op::Linear>();
+    if (conv != nullptr ? conv->bias : linear->bias) return floats(part, 1);
+    return std::vector<float>(conv != nullptr ? conv->out : linear->out);
   }
 
   DenseShape linear_shape(const std::vector<LinearBlock>& blocks, size_t out) const {
@@ -114,7 +126,7 @@ class Packer {
       }
       bytes.insert(bytes.end(), layer.weight, layer.weight + weight.elements());
       for (const float value : layer.scale) scale.push_back(block.scale * value);
-      for (const float value : floats(*block.part, 1)) bias.push_back(block.scale * value);
+      for (const float value : bias_of(*block.part)) bias.push_back(block.scale * value);
     }
     return pack_dense(linear_shape(blocks, bias.size()),
                       Int8Source{bytes.data(), scale.data(), bias.data(),
@@ -143,8 +155,9 @@ class Packer {
 
   void fold_batch_norm(const Part& part, std::vector<float>& factor,
                        std::vector<float>& bias) const {
-    const std::vector<float> gamma = floats(part, 2), beta = floats(part, 3);
-    const std::vector<float> mean = floats(part, 4), variance = floats(part, 5);
+    const size_t norm = part.as<op::Convolution>()->bias ? 2 : 1;
+    const std::vector<float> gamma = floats(part, norm), beta = floats(part, norm + 1);
+    const std::vector<float> mean = floats(part, norm + 2), variance = floats(part, norm + 3);
     for (size_t c = 0; c < bias.size(); ++c) {
       factor[c] = gamma[c] / std::sqrt(variance[c] + static_cast<float>(kBatchNormEpsilon));
       bias[c] = (bias[c] - mean[c]) * factor[c] + beta[c];

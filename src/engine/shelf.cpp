@@ -28,11 +28,23 @@ void Workspace::Shelf::forget_oldest() {
   entries_.pop_back();
 }
 
-void Workspace::Shelf::check_memory(const Network& network, Grid image, int team,
-                                    size_t count) const {
-  const size_t needed = count * Lane::bytes_for(network, image, team);
+bool Workspace::Shelf::holds(const std::shared_ptr<const Network>& network, Grid image, int team,
+                             size_t count) const {
+  for (const Entry& entry : entries_) {
+    if (entry.network != network || entry.image != image) continue;
+    const auto fits = [&](const auto& lane) { return lane->team() == team; };
+    return std::count_if(entry.lanes.begin(), entry.lanes.end(), fits) >=
+           static_cast<int64_t>(count);
+  }
+  return false;
+}
+
+void Workspace::Shelf::check_memory(const std::shared_ptr<const Network>& network, Grid image,
+                                    int team, size_t count) const {
+  if (holds(network, image, team, count)) return;
+  const size_t needed = count * carrier_bytes(*network, image, team);
   if (needed <= options_.largest_bytes) return;
-  const bool grows = network.spec.landmarks == 0;
+  const bool grows = !network->spec.in_zoo() && network->spec.landmarks == 0;
   fail(
       "an image of {}x{} pixels needs {} MB of working memory, more than the {} MB allowed; use a "
       "smaller one{}",
@@ -40,15 +52,15 @@ void Workspace::Shelf::check_memory(const Network& network, Grid image, int team
       grows ? ", or --set landmarks=49 to keep the cost per pixel constant" : "");
 }
 
-std::vector<Lane*> Workspace::Shelf::lanes(const std::shared_ptr<const Network>& network,
-                                           Grid image, int team, size_t count) {
+std::vector<Carrier*> Workspace::Shelf::lanes(const std::shared_ptr<const Network>& network,
+                                              Grid image, int team, size_t count) {
   Entry& entry = entry_for(network, image);
-  std::vector<Lane*> found;
+  std::vector<Carrier*> found;
   for (const auto& lane : entry.lanes) {
     if (lane->team() == team && found.size() < count) found.push_back(lane.get());
   }
   while (found.size() < count) {
-    entry.lanes.push_back(std::make_unique<Lane>(network, image, team));
+    entry.lanes.push_back(make_carrier(network, image, team));
     found.push_back(entry.lanes.back().get());
   }
   return found;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/lane.h"
+#include "engine/carrier.h"
 
 namespace soft {
 
@@ -14,11 +14,12 @@ class Workspace::Shelf {
   explicit Shelf(const WorkspaceOptions& options) : options_(options) {}
 
   // `count` lanes of `team` workers each for this network and size, made where there are none yet.
-  std::vector<Lane*> lanes(const std::shared_ptr<const Network>& network, Grid image, int team,
-                           size_t count);
+  std::vector<Carrier*> lanes(const std::shared_ptr<const Network>& network, Grid image, int team,
+                              size_t count);
 
   // Refuses that many lanes when they would take more memory than the workspace may have.
-  void check_memory(const Network& network, Grid image, int team, size_t count) const;
+  void check_memory(const std::shared_ptr<const Network>& network, Grid image, int team,
+                    size_t count) const;
 
   size_t bytes() const;
   size_t sizes() const { return entries_.size(); }
@@ -30,9 +31,11 @@ class Workspace::Shelf {
   struct Entry {
     std::shared_ptr<const Network> network;
     Grid image;
-    std::vector<std::unique_ptr<Lane>> lanes;
+    std::vector<std::unique_ptr<Carrier>> lanes;
   };
 
+  bool holds(const std::shared_ptr<const Network>& network, Grid image, int team,
+             size_t count) const;
   Entry& entry_for(const std::shared_ptr<const Network>& network, Grid image);
   void forget_oldest();
 

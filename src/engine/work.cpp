@@ -1,5 +1,6 @@
 #include "engine/work.h"
 
+#include "describe/description.h"
 #include "engine/network.h"
 
 namespace soft {
@@ -9,11 +10,29 @@ double operations(const DenseShape& shape, int64_t pixels) {
   return 2.0 * static_cast<double>(pixels * shape.out * shape.in * shape.kernel * shape.kernel);
 }
 
+Phase phase_of(const Place& place) {
+  if (place.stage < 0) return Phase::kHead;
+  return place.layer < 0 ? Phase::kEmbed : Phase::kLeave;
+}
+
+// Of a family that is walked through part by part.
+PhaseWork walked_work(const Description& model) {
+  PhaseWork work{};
+  for (const Part& part : model.parts) {
+    if (part.as<op::Convolution>() == nullptr && part.as<op::Linear>() == nullptr) continue;
+    const size_t stage = part.place.stage < 0 ? model.stages.size() - 1 : part.place.stage;
+    work.at(stage)[static_cast<size_t>(phase_of(part.place))] +=
+        2 * static_cast<double>(part.cost.macs);
+  }
+  return work;
+}
+
 }  // namespace
 
 PhaseWork dense_work(const Packed& model, Grid image) {
   PhaseWork work{};
   const Network& network = *model.network();
+  if (!network.parts.empty()) return walked_work(describe(network.spec, image));
   const auto last = network.stages.size() - 1;
   for (size_t s = 0; s <= last; ++s) {
     const PackedStage& stage = network.stages[s];

@@ -1,4 +1,5 @@
-// Native and torch logits agree: every SOFT row of the table, and the paper's ablations. The large
+// Native and torch logits agree: every SOFT row of the table, the families that
+// both have, and the paper's ablations. The large
 // models run on small pictures here; scripts/check_parity runs them all at full size.
 #include "parity/parity.h"
 
@@ -26,9 +27,10 @@ TEST_P(EveryModel, AnswersAlikeInBothEngines) {
 
 INSTANTIATE_TEST_SUITE_P(Table, EveryModel,
                          testing::Values("soft-tiny", "soft-small", "soft-medium", "soft-large",
-                                         "soft-huge", "soft-tiny-norm", "soft-small-norm",
-                                         "soft-medium-norm", "soft-large-norm", "soft-huge-norm",
-                                         "vit-small-384x12"));
+                                         "soft-huge", "soft-mini-rows", "soft-tiny-rows",
+                                         "soft-tiny-norm", "soft-small-norm", "soft-medium-norm",
+                                         "soft-large-norm", "soft-huge-norm", "vit-small-384x12",
+                                         "resnet-18", "resnet-50", "deit-small", "pvt-tiny"));
 
 TEST(Parity, OfTheSmallModelsAtTheirOwnAndOtherSizes) {
   test::Pair tiny(find_model("soft-tiny"));
