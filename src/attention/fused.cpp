@@ -55,7 +55,6 @@ SoftForm form_of(Normalise normalise) {
     case Normalise::kMean:
       return SoftForm::kMean;
     case Normalise::kNone:
-    case Normalise::kSymmetric:  // composed around the plain form, see soft.cpp
       break;
   }
   return SoftForm::kPlain;

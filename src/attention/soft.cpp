@@ -2,10 +2,9 @@
 // head:
 //   L = sample(Q)   K1 = exp(-|Q - L|²/2)   A = exp(-|L - L|²/2)   Y = K1 · (inv(A) · (K1' V))
 // What becomes of S = K1 · inv(A) · K1' before it meets V (`normalise`):
-//   core       D^-1/2 inv(A) D^-1/2 for inv(A), D the row sums of A (soft-norm, SOFT++)
-//   rows       S / g, g the guarded sums of its rows
-//   symmetric  g^-1/2 S g^-1/2
-//   mean       S / n
+//   core  D^-1/2 inv(A) D^-1/2 for inv(A), D the row sums of A (soft-norm, SOFT++)
+//   rows  S / g, g the guarded sums of its rows
+//   mean  S / n
 // The guard, and why it is needed, stands in kernels/soft_attention.h.
 
 #include "attention/inverse.h"
@@ -62,10 +61,6 @@ Tensor normalised_mix(const Kernels& kernels, const Tensor& v, const Tensor& rea
       break;
     case Normalise::kRows:
       return kernels.apply(v) / guarded_sums(kernels, real);
-    case Normalise::kSymmetric: {
-      const Tensor root = guarded_sums(kernels, real).rsqrt();
-      return root * kernels.apply(root * v);
-    }
     case Normalise::kMean:
       return kernels.apply(v) / real.sum(2, true).clamp_min(1);
   }
@@ -103,8 +98,7 @@ class SoftAttention : public Attention {
 }  // namespace
 
 Tensor landmark_mix(const Heads& heads, const Landmarks& landmarks, const SoftRule& rule) {
-  const bool fusible = rule.normalise != Normalise::kSymmetric;
-  if (fusible && fused_applies(heads, rule.inverse)) return fused_soft(heads, landmarks, rule);
+  if (fused_applies(heads, rule.inverse)) return fused_soft(heads, landmarks, rule);
   const LandmarkKernels own = kernels_of(heads.q, landmarks);
   Tensor inv = inverse(own.core, rule.inverse);
   if (rule.normalise == Normalise::kCore) inv = symmetrically_normalised(inv, own.core);

@@ -139,10 +139,6 @@ Value normalised(OnnxGraph& graph, const ExportMix& mix, const Kernels& kernels)
       break;
     case Normalise::kRows:
       return graph.divided(applied(graph, kernels, mix.v), guarded_sums(graph, kernels));
-    case Normalise::kSymmetric: {
-      const Value root = graph.node("Sqrt", {guarded_sums(graph, kernels)});
-      return graph.divided(applied(graph, kernels, graph.divided(mix.v, root)), root);
-    }
     case Normalise::kMean:
       return graph.divided(applied(graph, kernels, mix.v),
                            graph.scalar(static_cast<float>(mix.tokens())));

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/printable.h"
 #include "base/setting.h"
 #include "spec/model_spec.h"
 #include "spec/zoo_fields.h"
@@ -223,6 +224,10 @@ std::vector<FieldHelp> field_help() {
   return help;
 }
 
+std::vector<FieldHelp> field_help(const ModelSpec& spec) {
+  return spec.in_zoo() ? zoo_field_help(spec) : field_help();
+}
+
 void set_field(ModelSpec& spec, std::string_view key, std::string_view value) {
   if (spec.in_zoo()) return set_zoo_number(spec, key, value);
   for (const Field& field : fields()) {
@@ -273,7 +278,7 @@ ModelSpec spec_from_json(const Json& json, const std::string& what) {
     }
     validate(spec);
   } catch (const Error& error) {
-    fail("{}: {}", what, error.what());
+    fail("{}: {}", what, shown(error.what()));
   }
   return spec;
 }

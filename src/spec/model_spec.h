@@ -30,7 +30,7 @@ struct StageSpec {
 
 struct ModelSpec {
   std::string name;
-  std::string family;  // "soft", "soft-norm" or "vit"
+  std::string family;  // "soft", "soft-norm", "soft-rows", "vit" or one of the zoo
 
   // Frame
   bool pyramid = true;            // four stages with shrinking grids, or one flat stage
@@ -118,7 +118,7 @@ bool shortens_keys(Mechanism mechanism);  // these, and the rivals that pool or 
 bool shares_query_and_key(Mechanism mechanism);
 Inverse default_inverse(Mechanism mechanism);
 int feature_count(const AttentionSpec& spec);  // performer's random features
-int stem_stride(const ModelSpec& spec);  // pixels between two tokens of the first stage
+int stem_stride(const ModelSpec& spec);        // pixels between two tokens of the first stage
 Grid stage_grid(const ModelSpec& spec, int stage,
                 Grid image);  // tokens per side, class token aside
 
@@ -136,7 +136,8 @@ struct FieldHelp {
   std::string values;        // what may be written: "on, off", "N", "conv, avg, …"
   std::string_view meaning;  // one line
 };
-std::vector<FieldHelp> field_help();  // every key, in the order of the table
+std::vector<FieldHelp> field_help();                       // every key, in the order of the table
+std::vector<FieldHelp> field_help(const ModelSpec& spec);  // those that this model has
 void set_field(ModelSpec& spec, std::string_view key, std::string_view value);
 void apply_setting(ModelSpec& spec, std::string_view key_equals_value);
 Json settings_of(const ModelSpec& spec);  // every key with its value, as text

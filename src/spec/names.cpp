@@ -39,7 +39,7 @@ const Names& names_of(KernelScale) {
 }
 
 const Names& names_of(Normalise) {
-  static const Names names{"none", "core", "rows", "symmetric", "mean"};
+  static const Names names{"none", "core", "rows", "mean"};
   return names;
 }
 

@@ -31,11 +31,10 @@ enum class KernelScale { kReleased, kPaper };
 
 // What S = K1 inv(A) K1' becomes before it meets V; D = diag(S·1), guarded where that vanishes.
 enum class Normalise {
-  kNone,       // S
-  kCore,       // inv(A) between D_A^-1/2, D_A the row sums of A: soft-norm
-  kRows,       // D^-1 S: every row adds up to 1, as softmax's do
-  kSymmetric,  // D^-1/2 S D^-1/2
-  kMean,       // S / n
+  kNone,  // S
+  kCore,  // inv(A) between D_A^-1/2, D_A the row sums of A: soft-norm
+  kRows,  // D^-1 S: every row adds up to 1, as softmax's do
+  kMean,  // S / n
 };
 enum class Stage4 { kSoftmax, kSoft };
 enum class LayerForm { kPost, kPre };  // LN after the residual (SOFT) or before the branch (ViT)

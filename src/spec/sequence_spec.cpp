@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/printable.h"
 
 namespace soft {
 namespace {
@@ -107,7 +108,7 @@ SequenceSpec sequence_spec_from_json(const Json& json, const std::string& what) 
     }
     return spec;
   } catch (const Json::exception& error) {
-    fail("{}: {}", what, error.what());
+    fail("{}: {}", what, shown(error.what()));
   }
 }
 

@@ -21,6 +21,7 @@ struct Row {
   std::array<StageSpec, 4> stages;  // unused ones are all zero
   int stem_dim = 32;
   int mlp_ratio = 4;
+  bool rows = false;  // the paper's scale, and rows divided by their sums (docs/forms.md)
 };
 
 // clang-format off
@@ -31,6 +32,7 @@ constexpr std::array<StageSpec, 4> kLarge{{{64, 2, 1, 8, 9}, {128, 4, 3, 4, 5}, 
 constexpr std::array<StageSpec, 4> kHuge{{{64, 2, 1, 8, 9}, {128, 4, 5, 4, 5}, {352, 11, 49, 2, 3}, {512, 16, 5, 1, 3}}};
 constexpr std::array<StageSpec, 4> kNano{{{32, 1, 1, 4, 9}, {64, 2, 2, 2, 5}, {128, 4, 2, 1, 3}, {192, 6, 1, 1, 3}}};
 constexpr std::array<StageSpec, 4> kPico{{{32, 1, 1, 4, 5}, {64, 2, 1, 2, 3}, {64, 2, 1, 1, 3}, {96, 3, 1, 1, 3}}};
+constexpr std::array<StageSpec, 4> kMini{{{64, 2, 1, 4, 9}, {96, 3, 2, 2, 5}, {160, 5, 3, 1, 3}, {256, 8, 2, 1, 3}}};
 constexpr std::array<StageSpec, 4> kVitSmall{{{384, 12, 12, 2, 3}}};
 constexpr std::array<StageSpec, 4> kDeitSmall{{{384, 6, 12, 2, 3}}};
 
@@ -40,6 +42,17 @@ constexpr Row soft_row(std::string_view name, const std::array<StageSpec, 4>& st
 constexpr Row norm_row(std::string_view name, const std::array<StageSpec, 4>& stages) {
   return {name, "soft-norm", true, 224, 1000, {2, 1, 2}, Mechanism::kSoftNorm, Inverse::kNewtonAdaptive, true, LayerForm::kPost, stages};
 }
+
+constexpr Row with_rows(std::string_view name, Row row) {
+  row.name = name;
+  row.family = "soft-rows";
+  row.rows = true;
+  return row;
+}
+
+constexpr Row kNanoRow{"soft-nano", "soft", true, 32, 10, {1, 1, 2}, Mechanism::kSoft, Inverse::kNewton, true, LayerForm::kPost, kNano};
+constexpr Row kPicoRow{"soft-pico", "soft", true, 32, 10, {2, 1, 1}, Mechanism::kSoft, Inverse::kNewton, true, LayerForm::kPost, kPico, 16, 2};
+constexpr Row kMiniRow{"soft-mini", "soft", true, 64, 200, {2, 1, 2}, Mechanism::kSoft, Inverse::kNewton, true, LayerForm::kPost, kMini};
 
 constexpr std::array kTable{
     soft_row("soft-tiny", kTiny),
@@ -52,8 +65,17 @@ constexpr std::array kTable{
     norm_row("soft-medium-norm", kMedium),
     norm_row("soft-large-norm", kLarge),
     norm_row("soft-huge-norm", kHuge),
-    Row{"soft-nano", "soft", true, 32, 10, {1, 1, 2}, Mechanism::kSoft, Inverse::kNewton, true, LayerForm::kPost, kNano},
-    Row{"soft-pico", "soft", true, 32, 10, {2, 1, 1}, Mechanism::kSoft, Inverse::kNewton, true, LayerForm::kPost, kPico, 16, 2},
+    kNanoRow,
+    kPicoRow,
+    kMiniRow,
+    with_rows("soft-pico-rows", kPicoRow),
+    with_rows("soft-nano-rows", kNanoRow),
+    with_rows("soft-mini-rows", kMiniRow),
+    with_rows("soft-tiny-rows", soft_row("", kTiny)),
+    with_rows("soft-small-rows", soft_row("", kSmall)),
+    with_rows("soft-medium-rows", soft_row("", kMedium)),
+    with_rows("soft-large-rows", soft_row("", kLarge)),
+    with_rows("soft-huge-rows", soft_row("", kHuge)),
     Row{"vit-small-384x12", "vit", false, 224, 1000, {2, 1, 2}, Mechanism::kSoft, Inverse::kNewton, false, LayerForm::kPost, kVitSmall},
     Row{"vit-small-pre", "vit", false, 224, 1000, {2, 1, 2}, Mechanism::kSoftmax, Inverse::kNewton, true, LayerForm::kPre, kDeitSmall},
 };
@@ -121,6 +143,10 @@ ModelSpec find_model(std::string_view name) {
     spec.layer = row.layer;
     spec.stem_dim = row.stem_dim;
     spec.mlp_ratio = row.mlp_ratio;
+    if (row.rows) {
+      spec.kernel_scale = KernelScale::kPaper;
+      spec.normalise = Normalise::kRows;
+    }
     return spec;
   }
   for (const ZooRow& row : zoo_table()) {

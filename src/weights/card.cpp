@@ -125,6 +125,8 @@ std::map<std::string, std::string> metadata_of(const Card& card) {
   return {{kKey, to_json(card).dump(-1, ' ', false, Json::error_handler_t::replace)}};
 }
 
+bool has_card(const Weights& weights) { return weights.metadata.count(kKey) > 0; }
+
 Card card_of(const Weights& weights, const std::string& model) {
   const auto found = weights.metadata.find(kKey);
   if (found == weights.metadata.end()) {

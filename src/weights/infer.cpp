@@ -51,7 +51,7 @@ ModelSpec custom_frame(const Shapes& shapes) {
 ModelSpec frame_of(const Shapes& shapes) {
   for (std::string_view name : model_names()) {
     ModelSpec row = find_model(name);
-    if (row.in_zoo()) continue;
+    if (row.in_zoo() || row.normalise != Normalise::kNone) continue;  // no tensor tells those
     accept_released_small(row, shapes);
     if (same_frame(row, shapes)) return row;
   }

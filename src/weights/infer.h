@@ -5,6 +5,8 @@
 
 namespace soft {
 
+bool has_card(const Weights& weights);  // of its own
+
 // This row of the table with the file's classes and image size; an Error when its shapes contradict
 // the row.
 Card fit_card(const Weights& weights, ModelSpec row);

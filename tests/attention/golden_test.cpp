@@ -83,16 +83,10 @@ struct FormNumbers {
 constexpr FormNumbers kFormNumbers[] = {
     {KernelScale::kReleased, Normalise::kRows, {-0.1364986, -0.0481575, -0.07496922, -0.02369773}},
     {KernelScale::kReleased,
-     Normalise::kSymmetric,
-     {-0.1176386, -0.05665971, -0.05873127, -0.02672031}},
-    {KernelScale::kReleased,
      Normalise::kMean,
      {-0.01375475, -0.007638545, -0.005965299, -0.001959125}},
     {KernelScale::kPaper, Normalise::kNone, {-3.244789, -1.494367, -1.625269, -0.5147939}},
     {KernelScale::kPaper, Normalise::kRows, {-0.1201083, -0.04408707, -0.0739259, -0.02324388}},
-    {KernelScale::kPaper,
-     Normalise::kSymmetric,
-     {-0.1120427, -0.05014944, -0.06066591, -0.02635614}},
     {KernelScale::kPaper,
      Normalise::kMean,
      {-0.01689994, -0.007783163, -0.00846494, -0.002681218}}};

@@ -120,8 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Converged, Gradient,
 
 std::vector<Case> forms() {
   std::vector<Case> cases;
-  for (const Normalise form :
-       {Normalise::kNone, Normalise::kRows, Normalise::kSymmetric, Normalise::kMean}) {
+  for (const Normalise form : {Normalise::kNone, Normalise::kRows, Normalise::kMean}) {
     for (const Sampler sampler : {Sampler::kConv, Sampler::kAvg}) {
       for (const bool sequence : {false, true}) {
         cases.push_back({Mechanism::kSoft, sampler, sequence, form, KernelScale::kPaper});

@@ -60,6 +60,46 @@ TEST(Zoo, RefusesSizesThatItsWindowsDoNotDivide) {
   EXPECT_THAT(refusal("pvt-tiny", {100, 128}), testing::HasSubstr("try 96x128"));
 }
 
+std::string refusal_of(const ModelSpec& spec, Grid size) {
+  try {
+    describe(spec, size);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// Odd sizes work, or the message has one that does.
+TEST(Zoo, EveryRefusalOfASizeNamesOneThatWorks) {
+  for (const Published& row : kPublished) {
+    const ModelSpec spec = find_model(row.name);
+    for (const Grid size : {Grid{33, 47}, Grid{100, 130}, Grid{225, 223}, Grid{224, 448}}) {
+      const std::string message = refusal_of(spec, size);
+      if (message.empty()) continue;
+      Grid other{};
+      const size_t found = message.find("try ");
+      ASSERT_NE(found, std::string::npos) << message;
+      ASSERT_EQ(std::sscanf(message.c_str() + found, "try %ldx%ld", &other.h, &other.w), 2);
+      EXPECT_EQ(refusal_of(spec, other), "") << message;
+    }
+  }
+}
+
+TEST(Zoo, EverySettingOfAFamilyIsExplained) {
+  for (const Published& row : kPublished) {
+    const ModelSpec spec = find_model(row.name);
+    EXPECT_EQ(field_help(spec).size(), settings_of(spec).size()) << row.name;
+  }
+}
+
+TEST(Zoo, MemoryIsTheMostThatIsAliveAtOnce) {
+  // In ResNet's first stage: the stem's map of 64x112x112 and what is left of it after pooling.
+  const ModelCost cost = cost_of(find_model("resnet-18"), {224, 224});
+  EXPECT_EQ(cost.stages[0].activation_bytes, 4 * (64 * 112 * 112 + 64 * 56 * 56));
+  EXPECT_EQ(cost.activation_bytes, cost.stages[0].activation_bytes);
+  EXPECT_LT(cost.stages[3].activation_bytes, cost.stages[2].activation_bytes);
+}
+
 TEST(Zoo, SettingsAreTheFamilysOwn) {
   ModelSpec spec = find_model("resnet-50");
   set_field(spec, "depths", "1,1,1,1");

@@ -14,7 +14,7 @@ function readArray(path) {
 }
 
 async function main([model, inputFile, logitsFile]) {
-  const session = await ort.InferenceSession.create(model, {intraOpNumThreads: 2});
+  const session = await ort.InferenceSession.create(model, {intraOpNumThreads: 1});
   const input = readArray(inputFile);
   const wanted = readArray(logitsFile);
   const tensor = new ort.Tensor('float32', input.data, input.shape);

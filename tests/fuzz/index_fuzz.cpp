@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::attempt([&] {
     const IndexFile index(folder.path(), "");
     for (const char* name : {"", "a"}) {
-      const std::string* content = index.find(name);
+      const auto* content = index.find(name);
       if (content != nullptr) unpack_shard(*content);
     }
     unpack_shard(bytes);

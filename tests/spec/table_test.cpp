@@ -49,6 +49,18 @@ TEST(Table, SamplersWithoutWeightsDropTheLandmarkConvolution) {
   }
 }
 
+TEST(Table, TheRowsFamilyDiffersFromItsTwinsInTwoSettings) {
+  for (const char* size : {"pico", "nano", "mini", "tiny", "small", "medium", "large", "huge"}) {
+    const std::string twin = std::string("soft-") + size;
+    const ModelSpec rows = find_model(twin + "-rows");
+    ModelSpec made = find_model(twin);
+    set_field(made, "kernel_scale", "paper");
+    set_field(made, "normalise", "rows");
+    EXPECT_EQ(settings_of(rows), settings_of(made)) << size;
+    EXPECT_EQ(rows.family, "soft-rows");
+  }
+}
+
 TEST(Table, EveryRowIsValidAndSurvivesJson) {
   for (std::string_view name : model_names()) {
     const ModelSpec spec = find_model(name);

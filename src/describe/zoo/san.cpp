@@ -2,8 +2,11 @@
 //   pairwise   w(p, j) = softmax_j γ([a(p) - b(p+j); e(p) - e(p+j)]), e a map of the coordinates
 //   patchwise  w(p, ·) = γ([a(p); b of all neighbours])
 //   y(p) = Σ_j w(p, j) v(p+j), eight channels (c mod G) sharing a weight
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "base/error.h"
 #include "describe/zoo/parts.h"
 #include "describe/zoo/zoo.h"
 
@@ -104,9 +107,23 @@ int san_block(Builder& net, int x, const std::string& name, const Sam& shape,
   return net.residual(x, pointwise(net, y, name + "conv", shape.dim), residual);
 }
 
+// A map that is reflected at its edge must be larger than what is reflected.
+void check_grids(const ModelSpec& spec, Grid image) {
+  int64_t smallest = 1, cell = 1;
+  for (const int kernel : spec.list("kernels")) {
+    cell *= 2;
+    smallest = std::max(smallest, cell * (kernel / 2 + 1));
+  }
+  if (std::min(image.h, image.w) >= smallest) return;
+  fail_usage("{} with kernels={} takes pictures of at least {} pixels a side, not {}x{}; try {}x{}",
+             spec.name, fmt::join(spec.list("kernels"), ","), smallest, image.h, image.w,
+             std::max(image.h, smallest), std::max(image.w, smallest));
+}
+
 }  // namespace
 
 Description describe_san(const ModelSpec& spec, Grid image) {
+  check_grids(spec, image);
   Builder net;
   const auto& widths = spec.list("widths");
   const auto& depths = spec.list("depths");
