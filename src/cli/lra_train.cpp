@@ -69,6 +69,7 @@ void choose_lra_folder(LraTrainOptions& options) {
     if (!request.task.empty() || !request.out.empty()) {
       fail_usage("--resume DIR goes on with what is in DIR; leave task and --out away");
     }
+    if (request.restart) fail_usage("--restart begins anew and --resume goes on: take one of them");
     request.out = options.resume;
     request.resume = true;
     return;
@@ -167,6 +168,8 @@ void add_lra_train(CLI::App& lra) {
   command->add_option("--out", request.out, "Folder of the run")->type_name("DIR");
   command->add_option("--resume", options->resume, "Continue the run in this folder")
       ->type_name("DIR");
+  command->add_flag("--restart", request.restart,
+                    "Begin anew in --out; a run that is there is moved aside, into before-1");
   add_lra_model_flags(command, request);
   add_lra_run_flags(command, request);
   add_json_flag(command, options->json);

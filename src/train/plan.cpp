@@ -4,10 +4,11 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/nearest.h"
 #include "base/setting.h"
 #include "describe/cost.h"
+#include "spec/all_models.h"
 #include "train/choose.h"
+#include "train/plan_keys.h"
 #include "train/run_folder.h"
 #include "train/schedule.h"
 
@@ -19,20 +20,6 @@ namespace fs = std::filesystem;
 void choose_model(RunFile& run, const TrainRequest& request) {
   if (!request.model.empty()) run.spec = find_model(request.model);
   if (!request.attention.empty()) set_field(run.spec, "attention", request.attention);
-}
-
-// The nearest name may be one of the model's settings or one of the recipe's.
-void check_keys(const TrainRequest& request) {
-  std::vector<std::string_view> known = recipe_field_names();
-  const auto fields = field_names();
-  known.insert(known.end(), fields.begin(), fields.end());
-  for (const std::string& text : request.settings) {
-    const std::string key = parse_setting(text).key;
-    if (key == "classes") fail_usage("the data decide on classes; leave --set classes out");
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    fail_usage("unknown setting '{}'{}; `soft train --list-settings` lists all of them", key,
-               hint(key, known));
-  }
 }
 
 void apply_to_model(ModelSpec& spec, const TrainRequest& request) {
@@ -112,11 +99,11 @@ RunFile new_run(const TrainRequest& request) {
   run.recipe.preset.clear();  // to be chosen
   if (is_run_file(request.recipe)) {
     run = read_run_file(request.recipe);
-    run.classes.clear();  // of the data it was stored with
-    run.listing.clear();
+    run.mark = {};  // of the data it was stored with
     divide_anew(run, request.place.world);
   } else if (request.model.empty()) {
-    fail_usage("--model is missing; `soft models` lists them");
+    fail_usage(
+        "--model is missing; `soft models` lists them, and soft-nano-rows is one for a start");
   }
   apply_to_run(run, request);
   if (run.data.empty()) fail_usage("--data is missing; e.g. --data fashion-mnist, cifar10, shapes");
@@ -221,16 +208,16 @@ int64_t steps_of(const Plan& plan) {
 }
 
 Plan make_plan(const TrainRequest& request) {
-  check_keys(request);
+  check_setting_keys(request);
   RunFile run = request.resume ? resumed_run(request) : new_run(request);
   // `shapes` and `cue` are drawn from the seed.
   run.recipe.seed = asked<uint64_t>(request, "seed", request.seed).value_or(run.recipe.seed);
   const RunFile stored = run;
   Plan plan = open_data(std::move(run), spare_index(request));
-  plan.run.classes = plan.train.classes;
-  plan.run.listing = listing_of(plan.train, plan.val);
+  plan.run.mark = mark_of(plan.train, plan.val);
   if (request.resume) {
-    check_same_data(stored, plan.run, request.allow_change);
+    check_same_data(plan.run.data, stored.mark, plan.run.mark,
+                    request.allow_change ? "" : "add --allow-change");
   } else {
     if (plan.run.recipe.preset.empty()) choose(plan, request);
     apply_to_recipe(plan.run.recipe, request);
@@ -277,7 +264,7 @@ Json describe(const Plan& plan) {
 }
 
 std::vector<SettingRow> list_settings(const TrainRequest& request) {
-  check_keys(request);
+  check_setting_keys(request);
   RunFile run;
   run.spec = find_model(request.model.empty() ? "soft-tiny" : request.model);
   apply_to_run(run, request);
@@ -292,7 +279,7 @@ std::vector<SettingRow> list_settings(const TrainRequest& request) {
     const std::string value = values.contains(key) ? values[key].get<std::string>() : "";
     rows.push_back({owner, key, value, help.values, std::string(help.meaning)});
   };
-  for (const FieldHelp& help : field_help()) add("model", model, help);
+  for (const FieldHelp& help : field_help(run.spec)) add("model", model, help);
   for (const FieldHelp& help : recipe_field_help()) add("recipe", recipe, help);
   return rows;
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/printable.h"
 #include "base/setting.h"
 
 namespace soft {
@@ -261,7 +262,7 @@ Recipe recipe_from_json(const Json& json, const std::string& what) {
     try {
       set_recipe_field(recipe, key, value.get<std::string>());
     } catch (const Error& error) {
-      fail("{}: {}", what, error.what());
+      fail("{}: {}", what, shown(error.what()));
     }
   }
   return recipe;

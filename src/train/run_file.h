@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset.h"
 #include "spec/model_spec.h"
 #include "train/recipe.h"
+#include "train/same_data.h"
 
 namespace soft {
 
@@ -20,9 +20,8 @@ struct RunFile {
   bool strict = false;      // folders: every file is a picture
   std::string init;
   bool freeze = false;
-  int world = 1;                     // ranks, each with recipe.batch pictures
-  std::vector<std::string> classes;  // as the data had them; none in files of older versions
-  std::string listing;               // digest of names and labels of all pictures; likewise
+  int world = 1;  // ranks, each with recipe.batch pictures
+  DataMark mark;  // as the data had it
 };
 
 Json to_json(const RunFile& run);
@@ -33,12 +32,5 @@ bool is_run_file(const std::string& recipe);  // rather than the name of a prese
 // Keys whose values differ, "recipe.epochs, data", for a refusal.
 std::string differences(const RunFile& a, const RunFile& b);
 std::string differing_keys(const Json& a, const Json& b);  // of two to_json
-
-// Over the names and labels of both splits; where the data's folder stands makes no difference.
-std::string listing_of(const Dataset& train, const Dataset& val);
-
-// Fails when the data of a resumed run are not those it began with, by the name of the class.
-// Pictures that came or went are refused, too, unless the change is allowed.
-void check_same_data(const RunFile& stored, const RunFile& now, bool allow_change);
 
 }  // namespace soft

@@ -29,7 +29,7 @@ std::vector<std::string> run_files(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code code;
   for (const char* name :
-       {"last.safetensors", "best.safetensors", "log.csv", "curve.svg", kRecipe}) {
+       {"last.safetensors", "best.safetensors", "log.csv", "curve.svg", "result.json", kRecipe}) {
     if (fs::exists(fs::path(folder) / name, code)) names.emplace_back(name);
     if (code) fail("cannot look into '{}': {}", folder, code.message());
   }
@@ -37,22 +37,25 @@ std::vector<std::string> run_files(const std::string& folder) {
   return names;
 }
 
-void check_unused(const std::string& folder) {
+void check_unused(const std::string& folder, const char* command) {
   const auto names = run_files(folder);
   if (names.empty()) return;
   fail(
-      "'{0}' holds a run already; `soft train --resume {0}` continues it, another --out keeps it, "
+      "'{0}' holds a run already; `{2} --resume {0}` continues it, another --out keeps it, "
       "--restart moves it aside ({1})",
-      folder, fmt::join(names, ", "));
+      folder, fmt::join(names, ", "), command);
 }
 
-void check_nothing_to_lose(const std::string& folder) {
+void check_nothing_to_lose(const std::string& folder, const char* command) {
   auto names = run_files(folder);
   if (names.empty() || names == std::vector<std::string>{kRecipe}) return;  // killed at its start
   fail(
-      "'{0}' has no readable state to go on from, but {1}; to begin again, `soft train --restart "
-      "--out {0} …` moves them aside; `--init {0}/last.safetensors` starts from its weights",
-      folder, fmt::join(names, ", "));
+      "'{0}' has no readable state to go on from, but {1}; to begin again, `{2} --restart --out "
+      "{0} …` moves them aside{3}",
+      folder, fmt::join(names, ", "), command,
+      command == kTrainCommand
+          ? fmt::format("; `--init {}/last.safetensors` starts from its weights", folder)
+          : "");
 }
 
 std::string set_aside(const std::string& folder) {

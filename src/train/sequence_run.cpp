@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/printable.h"
 
 namespace soft {
 namespace {
@@ -31,6 +33,20 @@ void check_at_least_one(const char* what, int64_t value) {
   if (value < 1) fail_usage("{} {}; it needs at least 1", what, value);
 }
 
+// Before any of it is divided by, or sizes memory.
+void check_numbers(const SequenceRun& run) {
+  check_at_least_one("steps", run.cycle.steps);
+  check_at_least_one("batch", run.batch);
+  check_at_least_one("eval-every", run.eval_every);
+  check_at_least_one("a cut after", run.cut);
+  if (!(run.cycle.peak > 0) || !std::isfinite(run.cycle.peak)) {
+    fail_usage("a learning rate of {}; it must be above 0", run.cycle.peak);
+  }
+  if (run.cut > run.spec.length) {
+    fail_usage("sequences cut after {} for a model of {} positions", run.cut, run.spec.length);
+  }
+}
+
 }  // namespace
 
 SequenceRun make_run(const SequenceTrainRequest& request) {
@@ -41,21 +57,16 @@ SequenceRun make_run(const SequenceTrainRequest& request) {
   run.spec = sequence_spec(task, request.model);
   run.cut = task.cut;
   run.cycle.steps = request.steps.value_or(task.steps);
-  check_at_least_one("steps", run.cycle.steps);
   run.cycle.warmup = in_proportion(task.warmup, run.cycle.steps, task.steps);
   run.cycle.peak = request.lr;
-  if (!(request.lr > 0) || !std::isfinite(request.lr)) {
-    fail_usage("a learning rate of {}; it must be above 0", request.lr);
-  }
   run.batch = request.batch.value_or(task.batch);
-  check_at_least_one("batch", run.batch);
   run.eval_every = std::min(request.eval_every.value_or(task.eval_every), run.cycle.steps);
-  check_at_least_one("eval-every", run.eval_every);
   run.seed = request.seed;
   run.limit_train = request.limit_train;
   run.limit_dev = request.limit_dev;
   run.limit_test = request.limit_test;
   run.black_is_padding = request.black_is_padding;
+  check_numbers(run);
   return run;
 }
 
@@ -76,11 +87,17 @@ Json to_json(const SequenceRun& run) {
           {"limit_dev", run.limit_dev},
           {"limit_test", run.limit_test},
           {"black_is_padding", run.black_is_padding},
+          {"classes", run.mark.classes},
+          {"listing", run.mark.listing},
           {"deviations", deviations_of(run)}};
 }
 
 SequenceRun read_sequence_run(const std::string& file) {
-  const Json json = parse_json(read_text(file), "'" + file + "'");
+  return parse_sequence_run(read_text(file), file);
+}
+
+SequenceRun parse_sequence_run(const std::string& text, const std::string& file) {
+  const Json json = parse_json(text, "'" + file + "'");
   try {
     SequenceRun run;
     run.task = json.at("task");
@@ -95,8 +112,13 @@ SequenceRun read_sequence_run(const std::string& file) {
     run.limit_dev = count_at(json, "limit_dev");
     run.limit_test = count_at(json, "limit_test");
     run.black_is_padding = json.at("black_is_padding");
+    run.mark = {json.value("classes", std::vector<std::string>()),
+                json.value("listing", std::string())};
     find_sequence_task(run.task);
+    check_numbers(run);
     return run;
+  } catch (const Error& error) {
+    fail("'{}' is no run of `soft lra train`: {}", file, shown(error.what()));
   } catch (const Json::exception& error) {
     fail("'{}' is no run of `soft lra train`: {}", file, error.what());
   }
@@ -146,6 +168,8 @@ SequenceSets open_sets(SequenceRun& run) {
     fail_usage("'{}' does not fit the task {}: {} sequence(s) an example, {} ids", run.data,
                run.task, sets.train.sides, sets.train.vocabulary);
   }
+  const DataMark stored = std::exchange(run.mark, mark_of(sets.train, sets.dev, sets.test));
+  check_same_data(run.data, stored, run.mark, "begin a new run");
   run.spec.frame.classes = static_cast<int>(sets.train.class_count());
   return sets;
 }

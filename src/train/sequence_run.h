@@ -6,6 +6,7 @@
 
 #include "data/sequence.h"
 #include "train/one_cycle.h"
+#include "train/same_data.h"
 #include "wing/sequence.h"
 
 namespace soft {
@@ -18,6 +19,7 @@ struct SequenceRun {
   uint64_t seed = 1;
   int64_t limit_train = 0, limit_dev = 0, limit_test = 0;
   bool black_is_padding = false;
+  DataMark mark;  // as the data had it when the run began
 };
 
 struct SequenceSets {
@@ -26,11 +28,13 @@ struct SequenceSets {
 
 SequenceRun make_run(const SequenceTrainRequest& request);
 SequenceRun read_sequence_run(const std::string& file);
+SequenceRun parse_sequence_run(const std::string& text, const std::string& file);
 Json to_json(const SequenceRun& run);
 
 // "steps 1000 instead of 5000", …: what differs from the protocol of the task.
 std::vector<std::string> deviations_of(const SequenceRun& run);
 
-SequenceSets open_sets(SequenceRun& run);  // own data bring their own number of classes
+// Own data bring their own number of classes. Fails when a resumed run began with others.
+SequenceSets open_sets(SequenceRun& run);
 
 }  // namespace soft

@@ -90,14 +90,21 @@ SequenceTrainer::SequenceTrainer(const SequenceTrainRequest& request, SequenceEv
   optimizer_ = std::make_unique<AdamW>(model_->tensors(), optimizer_recipe());
   torch::manual_seed(run_.seed);  // what is drawn from here on does not depend on the set-up
   if (!request.resume) return;
-  if (const auto state = states_.load()) restore(*state);
+  if (const auto state = states_.load()) {
+    restore(*state);
+  } else {
+    check_nothing_to_lose(request.out, kSequenceCommand);
+    notice("no state in '" + request.out + "' yet; starting from the beginning");
+  }
 }
 
 void SequenceTrainer::begin() {
   make_folder(request_.out);
   if (lock_) return;
   lock_ = std::make_unique<RunLock>(request_.out, [this](const auto& text) { notice(text); });
-  check_unused(request_.out);
+  if (!request_.restart) check_unused(request_.out, kSequenceCommand);
+  const std::string place = set_aside(request_.out);
+  if (!place.empty()) notice("what was in '" + request_.out + "' is now in '" + place + "'");
   write_atomically(request_.out + "/recipe.json",
                    [&](std::ostream& out) { out << to_json(run_).dump(2) << "\n"; });
 }
@@ -144,7 +151,7 @@ SequenceOutcome SequenceTrainer::run() {
   remove_leftovers(request_.out);
   remove_leftovers(request_.out + "/state");
   last_save_ = Clock::now();
-  write_log();
+  if (!at_.rows.empty()) write_files();  // a process killed behind its state left these behind
   outcome.interrupted = !train() || !finish(outcome);
   return outcome;
 }
@@ -222,15 +229,22 @@ bool SequenceTrainer::evaluate_now() {
       static_cast<double>(at_.step) * static_cast<double>(run_.batch) / at_.seconds;
   at_.rows.push_back(row);
   at_.loss_sum = at_.loss_weight = 0;
-  lock_->check();
-  if (&best_of(at_.rows) == &at_.rows.back()) save_best(row);
   save_state();
-  write_log();
+  write_files();
   if (events_.row) events_.row(row);
   return true;
 }
 
-void SequenceTrainer::save_best(const EpochRow& row) {
+// The state is written before them, and they follow from it. Only the state of an evaluation has
+// the weights of its row; behind it they were written before.
+void SequenceTrainer::write_files() const {
+  lock_->check();
+  const EpochRow& row = at_.rows.back();
+  if (row.epoch == at_.step && &best_of(at_.rows) == &row) save_best(row);
+  write_log();
+}
+
+void SequenceTrainer::save_best(const EpochRow& row) const {
   SequenceCard card{run_.spec, sets_.train.classes, run_.data, run_.cut, run_.task};
   Json json = to_json(card);
   json["step"] = row.epoch;

@@ -32,7 +32,8 @@ class SequenceTrainer {
   void report_step() const;
   bool evaluate_now();  // likewise
   void save_state();
-  void save_best(const EpochRow& row);
+  void write_files() const;  // weights and log, as the state has them
+  void save_best(const EpochRow& row) const;
   void write_log() const;
   bool finish(SequenceOutcome& outcome);
   bool asked_to_stop() const { return events_.should_stop && events_.should_stop(); }

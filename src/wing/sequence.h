@@ -25,7 +25,8 @@ struct SequenceTrainRequest {
   bool black_is_padding = false;                           // image: as the public protocol has it
 
   std::string out;
-  bool resume = false;  // everything but `out` and what follows comes from the run's own file
+  bool restart = false;  // begin anew in `out`; what is there is moved aside
+  bool resume = false;   // everything but `out` and what follows comes from the run's own file
   int threads = 0;
   double save_minutes = 5;
   int64_t save_steps = 0;  // or every so many steps; 0: by time alone

@@ -64,6 +64,7 @@ struct TorchExchange {
   int repeat = 5;
   std::optional<TorchStep> step;  // also train these ranks, with the exchange and without
   int64_t bucket_mb = 25;
+  bool half = false;  // gradients travel as float16
 };
 
 struct ExchangeResult {

@@ -201,6 +201,12 @@ struct Running {
     execv(SOFT_BINARY, arguments.data());
     _exit(127);
   }
+  // Whether it has ended; it can still be waited for.
+  bool gone() const {
+    siginfo_t info{};
+    return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid != 0;
+  }
   int wait() const {
     int status = 0;
     waitpid(pid, &status, 0);
@@ -213,7 +219,10 @@ TEST_F(DistributedTest, AStateOfTwoRanksGoesOnWithOneAndWithFour) {
   const std::string run = folder_.path("run");
   Words words = little_run(run, 2, {}, 40);
   const Running two(launched(2, words), folder_.path("err.txt"));
-  while (!fs::exists(run + "/log.csv")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (!fs::exists(run + "/log.csv")) {
+    ASSERT_FALSE(two.gone()) << test::read_file(folder_.path("err.txt"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   kill(two.pid, SIGTERM);
   EXPECT_EQ(two.wait(), 1);
   EXPECT_THAT(test::read_file(folder_.path("err.txt")), HasSubstr("interrupted"));

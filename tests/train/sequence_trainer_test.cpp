@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 
 #include "attention/torch.h"
 #include "base/error.h"
@@ -147,6 +148,99 @@ TEST(SequenceTrainer, RefusesAUsedFolderAndAnythingThatIsNoRun) {
   test::write_file(folder.path("none/recipe.json"), "{}");
   EXPECT_THAT(test::error_of([&] { SequenceTrainer(request, {}).run(); }),
               HasSubstr("no run of `soft lra train`"));
+}
+
+// As attacks 1 and 5 did with runs of pictures.
+class SequenceFolder : public testing::Test {
+ protected:
+  SequenceFolder() {
+    write_texts(folder_);
+    SequenceTrainRequest request = little_request(folder_, "run");
+    request.steps = 2;
+    request.eval_every = 1;
+    SequenceTrainer(request, {}).run();
+  }
+  SequenceOutcome resume() const {
+    SequenceTrainRequest request;
+    request.out = run_;
+    request.resume = true;
+    return SequenceTrainer(request, {}).run();
+  }
+  std::string refusal() const {
+    return test::error_of([&] { resume(); });
+  }
+
+  test::TemporaryFolder folder_;
+  const std::string run_ = folder_.path("run");
+};
+
+TEST_F(SequenceFolder, RefusesToResumeWhatHasNoStateButSomethingToLose) {
+  const std::string best = test::read_file(run_ + "/best.safetensors");
+  const auto refused = [&] {
+    EXPECT_THAT(refusal(), testing::AllOf(HasSubstr("no readable state"), HasSubstr("result.json"),
+                                          HasSubstr("`soft lra train --restart")));
+    EXPECT_EQ(test::read_file(run_ + "/best.safetensors"), best);
+  };
+  for (const auto& entry : std::filesystem::directory_iterator(run_ + "/state")) {
+    test::write_file(entry.path().string(), "no state");
+  }
+  refused();
+  std::filesystem::remove_all(run_ + "/state");
+  refused();
+}
+
+TEST_F(SequenceFolder, MakesLogAndWeightsAgreeWithTheState) {
+  std::map<std::string, std::string> whole;
+  for (const char* file : {"/best.safetensors", "/log.csv"}) {
+    whole[file] = test::read_file(run_ + file);
+  }
+  const Json card =
+      Json::parse(read_weights(run_ + "/best.safetensors").metadata.at(std::string(kSequenceKey)));
+  test::write_file(run_ + "/log.csv", "step\nforeign,row\n");
+  if (card.at("step") == 2) std::filesystem::remove(run_ + "/best.safetensors");
+  std::filesystem::remove(run_ + "/result.json");
+  EXPECT_FALSE(resume().interrupted);
+  for (const auto& [file, bytes] : whole) EXPECT_EQ(test::read_file(run_ + file), bytes) << file;
+}
+
+TEST_F(SequenceFolder, RefusesOtherClassesAndOtherExamples) {
+  const std::string texts = test::read_file(folder_.path("texts.tsv"));
+  std::string renamed = texts;
+  for (size_t at = 0; at < renamed.size(); at = renamed.find('\n', at) + 1) {
+    if (renamed[at] == 'a') renamed[at] = 'b';
+  }
+  test::write_file(folder_.path("texts.tsv"), renamed);
+  EXPECT_THAT(refusal(), HasSubstr("gone 'a', new 'b'"));
+  std::string swapped = texts;
+  swapped[0] = 'z';
+  test::write_file(folder_.path("texts.tsv"), swapped);
+  EXPECT_THAT(refusal(), HasSubstr("are not those this run began with"));
+  test::write_file(folder_.path("texts.tsv"), texts);
+  EXPECT_NO_THROW(resume());
+}
+
+TEST_F(SequenceFolder, RefusesNumbersThatCannotBe) {
+  const Json good = parse_json(read_text(run_ + "/recipe.json"), "recipe");
+  for (const char* key : {"eval_every", "batch", "steps", "cut"}) {
+    Json bad = good;
+    bad[key] = 0;
+    test::write_file(run_ + "/recipe.json", bad.dump());
+    EXPECT_THAT(refusal(), HasSubstr("it needs at least 1")) << key;
+  }
+  Json bad = good;
+  bad["cut"] = int64_t{1} << 40;
+  test::write_file(run_ + "/recipe.json", bad.dump());
+  EXPECT_THAT(refusal(), HasSubstr("for a model of"));
+}
+
+TEST_F(SequenceFolder, RestartMovesARunAside) {
+  const std::string best = test::read_file(run_ + "/best.safetensors");
+  SequenceTrainRequest request = little_request(folder_, "run");
+  request.steps = 1;
+  request.restart = true;
+  EXPECT_FALSE(SequenceTrainer(request, {}).run().interrupted);
+  EXPECT_EQ(test::read_file(run_ + "/before-1/best.safetensors"), best);
+  EXPECT_TRUE(std::filesystem::exists(run_ + "/before-1/result.json"));
 }
 
 }  // namespace

@@ -189,8 +189,8 @@ TEST_F(TrainerTest, ChoosesARecipeThatFitsAndStoresItWithItsData) {
   train(request);
   const RunFile stored = read_run_file(folder_.path("run/recipe.json"));
   EXPECT_EQ(to_json(stored.recipe), to_json(plan.run.recipe));
-  EXPECT_EQ(stored.classes.size(), 10u);
-  EXPECT_EQ(stored.listing, plan.run.listing);
+  EXPECT_EQ(stored.mark.classes.size(), 10u);
+  EXPECT_EQ(stored.mark.listing, plan.run.mark.listing);
 }
 
 TEST_F(TrainerTest, HoldsOutAPartOfTheTrainingPicturesAndStoresHowMuch) {
