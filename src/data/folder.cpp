@@ -1,4 +1,6 @@
 // A folder of pictures in ImageNet's layout. Whether a picture is whole shows when it is read.
+#include <malloc.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -122,6 +124,7 @@ Dataset open_folder(const std::string& folder, const FolderOptions& options) {
   Dataset dataset;
   dataset.classes = find_classes(root, options.split);
   auto files = std::make_shared<Files>(list_files(root, dataset.classes, options));
+  malloc_trim(0);  // what reading the listing left behind
   dataset.labels = files->labels;
   rename_classes(root / "classes.txt", dataset.classes);
   dataset.load = [files](int64_t index) { return read_image(files->path(index)); };

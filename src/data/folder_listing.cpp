@@ -86,7 +86,7 @@ std::string pack(const ClassListing& listing, const fs::path& folder) {
 }
 
 // Nothing when the index says what no walk can have found.
-std::optional<ClassListing> unpack_class(const std::string& content, const fs::path& folder) {
+std::optional<ClassListing> unpack_class(std::string_view content, const fs::path& folder) {
   PackedReader reader(content);
   ClassListing listing;
   for (uint64_t left = reader.number(); reader.ok() && left > 0; --left) {
@@ -104,7 +104,7 @@ ClassListing list_class(IndexFile& index, const fs::path& root, const std::strin
                         bool strict) {
   const fs::path path = root / folder;
   if (strict) return walk_class(path, true);
-  if (const std::string* known = index.find(folder)) {
+  if (const std::string_view* known = index.find(folder)) {
     if (auto listing = unpack_class(*known, path)) return *std::move(listing);
   }
   const int64_t seen = IndexFile::now();

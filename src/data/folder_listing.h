@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/index_file.h"
@@ -32,7 +33,7 @@ ClassListing list_class(IndexFile& index, const std::filesystem::path& root,
 
 // For an index file. Nothing when the bytes are no listing, or lead out of the folder.
 std::string pack(const ClassListing& listing, const std::filesystem::path& folder);
-std::optional<ClassListing> unpack_class(const std::string& bytes,
+std::optional<ClassListing> unpack_class(std::string_view bytes,
                                          const std::filesystem::path& folder);
 
 }  // namespace soft

@@ -34,18 +34,21 @@ uint64_t GzipReader::largest_content() const {
   return gzdirect(file_) == 1 ? size : kBestRatio * size;
 }
 
+void GzipReader::check_memory(uint64_t count) const {
+  const auto available = static_cast<uint64_t>(available_memory());
+  if (count <= available) return;
+  fail("'{}' unpacks to {}; {} of memory are available", path_, bytes_text(double(count)),
+       bytes_text(double(available)));
+}
+
 // What an honest file announces is taken at once; a lying one is refused before it takes memory.
 std::vector<uint8_t> GzipReader::read(uint64_t count) {
   if (count > largest_content()) {
     fail("'{}' is truncated: it announces {} bytes and cannot hold more than {}", path_, count,
          largest_content());
   }
-  const auto available = static_cast<uint64_t>(available_memory());
-  if (count > available) {
-    fail("'{}' unpacks to {}; {} of memory are available", path_, bytes_text(double(count)),
-         bytes_text(double(available)));
-  }
   constexpr size_t kStep = 1 << 24;  // touched as it is filled
+  if (count > kStep) check_memory(count);
   std::vector<uint8_t> bytes;
   bytes.reserve(count);
   while (bytes.size() < count) {

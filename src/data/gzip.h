@@ -24,6 +24,7 @@ class GzipReader {
 
  private:
   uint64_t largest_content() const;
+  void check_memory(uint64_t count) const;  // an Error when so many bytes are not left
 
   std::string path_;
   gzFile_s* file_;

@@ -24,9 +24,9 @@ constexpr size_t kLargest = size_t{1} << 31;
 // shows the same time.
 constexpr int64_t kTick = 2'000'000'000;
 
-uint32_t checksum(std::string_view bytes) {
+uint32_t checksum(std::string_view bytes, uint32_t before = 0) {
   return static_cast<uint32_t>(
-      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+      crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 // Where several data sets keep their indexes, each has a name of its own.
@@ -72,29 +72,30 @@ bool IndexFile::holds(const Entry& entry) const {
   return true;
 }
 
-const std::string* IndexFile::find(const std::string& name) const {
+const std::string_view* IndexFile::find(const std::string& name) const {
   const auto found = entries_.find(name);
   return found != entries_.end() && holds(found->second) ? &found->second.content : nullptr;
 }
 
 void IndexFile::put(const std::string& name, const std::vector<std::string>& sources, int64_t seen,
                     std::string content) {
-  Entry entry{seen, {}, std::move(content)};
+  Entry entry{seen, {}, {}};
   for (const std::string& path : sources) {
     entry.sources.push_back({path});
     if (!look(entry.sources.back())) return;  // already gone
   }
+  entry.content = blocks_.emplace_back(std::move(content));
   entries_[name] = std::move(entry);
   changed_ = true;
 }
 
 void IndexFile::read(const std::string& path) {
-  std::string bytes;
   try {
-    bytes = read_text(path, kLargest);
+    blocks_.push_back(read_text(path, kLargest));
   } catch (const Error&) {
     return;  // as if it were not there
   }
+  const std::string& bytes = blocks_.back();
   if (bytes.size() < kFirstLine.size() + 8 || bytes.rfind(kFirstLine, 0) != 0) return;
   const std::string_view all(bytes);
   const std::string_view checked = all.substr(0, all.size() - 8);
@@ -118,26 +119,37 @@ void IndexFile::read(const std::string& path) {
   entries_ = std::move(entries);
 }
 
-bool IndexFile::write(const std::string& path) const {
+std::string IndexFile::packed(const std::string& name, const Entry& entry) {
   PackedWriter writer;
-  for (const auto& [name, entry] : entries_) {
-    writer.text(name);
-    writer.number(static_cast<uint64_t>(entry.seen));
-    writer.number(entry.sources.size());
-    for (const Source& source : entry.sources) {
-      writer.text(source.path);
-      writer.number(source.file);
-      writer.number(static_cast<uint64_t>(source.changed));
-      writer.number(static_cast<uint64_t>(source.size));
-    }
-    writer.text(entry.content);
+  writer.text(name);
+  writer.number(static_cast<uint64_t>(entry.seen));
+  writer.number(entry.sources.size());
+  for (const Source& source : entry.sources) {
+    writer.text(source.path);
+    writer.number(source.file);
+    writer.number(static_cast<uint64_t>(source.changed));
+    writer.number(static_cast<uint64_t>(source.size));
   }
-  const std::string bytes = std::string(kFirstLine) + writer.take();
-  PackedWriter last;
-  last.number(checksum(bytes));
+  writer.text(entry.content);
+  return writer.take();
+}
+
+// Entry by entry: all of them are tens of megabytes.
+bool IndexFile::write(const std::string& path) const {
   try {
     make_folder(fs::path(path).parent_path().string());
-    write_atomically(path, [&](std::ostream& out) { out << bytes << last.take(); });
+    write_atomically(path, [&](std::ostream& out) {
+      uint32_t sum = checksum(kFirstLine);
+      out << kFirstLine;
+      for (const auto& [name, entry] : entries_) {
+        const std::string bytes = packed(name, entry);
+        sum = checksum(bytes, sum);
+        out << bytes;
+      }
+      PackedWriter last;
+      last.number(sum);
+      out << last.take();
+    });
     return true;
   } catch (const Error&) {
     return false;

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace soft {
@@ -17,9 +19,11 @@ class IndexFile {
   // Of the data in `root`: in root/.soft-index, or where that cannot be written in `spare`, a
   // folder of the caller's ("": nowhere). A damaged index is an empty one.
   IndexFile(std::string root, std::string spare);
+  IndexFile(const IndexFile&) = delete;
+  IndexFile& operator=(const IndexFile&) = delete;
 
   // What was put under this name; nullptr when nothing was or its sources have changed since.
-  const std::string* find(const std::string& name) const;
+  const std::string_view* find(const std::string& name) const;
 
   // `sources` are paths inside the root; `seen` is when the look at them began (`now`): what
   // changed shortly before, or later, cannot be told from the times and is looked at anew.
@@ -43,9 +47,10 @@ class IndexFile {
   struct Entry {
     int64_t seen = 0;
     std::vector<Source> sources;
-    std::string content;
+    std::string_view content;  // in one of the blocks
   };
 
+  static std::string packed(const std::string& name, const Entry& entry);
   bool look(Source& source) const;
   bool holds(const Entry& entry) const;
   void read(const std::string& path);
@@ -53,6 +58,7 @@ class IndexFile {
 
   std::string root_;
   std::vector<std::string> paths_;  // where it may be, the best first
+  std::deque<std::string> blocks_;  // whole files, as they were read, and what was put
   std::map<std::string, Entry> entries_;
   bool changed_ = false;
 };

@@ -155,7 +155,7 @@ std::string pack(const ShardListing& listing) {
   return writer.take();
 }
 
-std::optional<ShardListing> unpack_shard(const std::string& bytes) {
+std::optional<ShardListing> unpack_shard(std::string_view bytes) {
   PackedReader reader(bytes);
   ShardListing listing;
   for (uint64_t left = reader.number(); reader.ok() && left > 0; --left) {

@@ -29,6 +29,6 @@ ShardListing list_shard(const std::string& path);
 
 // For an index file. Nothing when the bytes are no listing.
 std::string pack(const ShardListing& listing);
-std::optional<ShardListing> unpack_shard(const std::string& bytes);
+std::optional<ShardListing> unpack_shard(std::string_view bytes);
 
 }  // namespace soft

@@ -67,11 +67,11 @@ class Indexes {
   Indexes(const std::vector<std::string>& paths, const std::string& spare) {
     for (const std::string& path : paths) {
       const std::string folder = folder_of(path);
-      if (indexes_.count(folder) == 0) indexes_.emplace(folder, IndexFile(folder, spare));
+      indexes_.try_emplace(folder, folder, spare);
     }
   }
 
-  const std::string* find(const std::string& path) const {
+  const std::string_view* find(const std::string& path) const {
     return indexes_.at(folder_of(path)).find(fs::path(path).filename().string());
   }
   void put(const std::string& path, int64_t seen, const ShardListing& listing) {
@@ -94,7 +94,7 @@ std::vector<ShardListing> list_shards(const std::vector<std::string>& paths,
   std::vector<char> is_new(paths.size());
   parallel_for(static_cast<int64_t>(paths.size()), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const std::string* known = indexes.find(paths[i]);
+      const std::string_view* known = indexes.find(paths[i]);
       auto listing = known == nullptr ? std::nullopt : unpack_shard(*known);
       is_new[i] = static_cast<char>(!listing);
       listings[i] = listing ? *std::move(listing) : list_shard(paths[i]);

@@ -23,8 +23,8 @@ class Index : public testing::Test {
   }
   std::string found() {
     const IndexFile index = open();
-    const std::string* content = index.find("a");
-    return content == nullptr ? "nothing" : *content;
+    const std::string_view* content = index.find("a");
+    return content == nullptr ? "nothing" : std::string(*content);
   }
   std::string file() const { return folder_.path("data/.soft-index"); }
 
