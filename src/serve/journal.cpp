@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstring>
 #include <ctime>
+#include <optional>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -102,14 +103,17 @@ struct Journal::State {
     std::unique_lock lock(mutex);
     for (;;) {
       changed.wait(lock, [&] { return closing || reopening || !lines.empty(); });
-      if (std::exchange(reopening, false)) reopen_files();
-      if (lines.empty() && closing) return;
-      if (lines.empty()) continue;
-      const Line line = std::move(lines.front());
-      lines.pop_front();
+      const bool anew = std::exchange(reopening, false);
+      if (lines.empty() && !anew) return;  // closing
+      std::optional<Line> line;
+      if (!lines.empty()) {
+        line = std::move(lines.front());
+        lines.pop_front();
+      }
       writing = true;
-      lock.unlock();
-      write_patiently(files[line.stream], line.text, [&] { return hurry.load(); });
+      lock.unlock();  // whatever the disk does, nobody waits for it
+      if (anew) reopen_files();
+      if (line) write_patiently(files[line->stream], line->text, [&] { return hurry.load(); });
       lock.lock();
       writing = false;
       if (lines.empty()) written.notify_all();

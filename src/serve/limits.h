@@ -19,7 +19,7 @@ struct Limits {
   std::chrono::milliseconds write_time{30'000};
   std::chrono::milliseconds idle_time{60'000};  // between two requests of a connection
   std::chrono::milliseconds stall_time{
-      1'000};  // reading without progress, before it counts as idle
+      1'000};  // reading or writing without progress, before it counts as idle
   std::chrono::milliseconds linger_time{2'000};  // for a refused client to read why
   std::chrono::milliseconds drain_time{30'000};  // from the signal to the end
 };

@@ -1,5 +1,6 @@
 #include "serve/served_model.h"
 
+#include "describe/cost.h"
 #include "facade/input.h"
 
 namespace soft {
@@ -9,7 +10,9 @@ ServedModel::ServedModel(const Runner& model, std::string box, std::string about
       about(std::move(about)),
       runner(model),
       attending(model.apart()),
-      preprocessing(preprocessing_of(model.card())) {}
+      preprocessing(preprocessing_of(model.card())),
+      embedding(
+          cost_of(model.spec(), {model.spec().image_size, model.spec().image_size}).embedding) {}
 
 ServedModel::ServedModel(const SequenceRunner& model) : texts(model) {
   check_reads_texts(model.card());

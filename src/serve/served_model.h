@@ -27,6 +27,7 @@ struct ServedModel {
   std::optional<Runner> runner;
   std::optional<Runner> attending;  // with workspaces of its own: sizes are many and large
   Preprocessing preprocessing;
+  int64_t embedding = 0;  // channels that the classifier reads
 
   // ---- Texts
   std::optional<SequenceRunner> texts;

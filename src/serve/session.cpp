@@ -58,7 +58,8 @@ void Session::close() {
 
 bool Session::may_go() const {
   if (state_ == State::kIdle || state_ == State::kLeaving) return true;
-  return state_ == State::kReading && Clock::now() - since_ > server_.limits_.stall_time;
+  const bool may_stall = state_ == State::kReading || state_ == State::kWriting;
+  return may_stall && Clock::now() - since_ > server_.limits_.stall_time;
 }
 
 void Session::set_state(State state) {
@@ -127,7 +128,7 @@ void Session::overdue() {
 void Session::send(Response response) {
   if (state_ == State::kClosed) return;
   turn_ += turn_ % 2;  // even: nothing is waited for
-  set_state(State::kAnswering);
+  set_state(State::kWriting);
   last_ = last_ || server_.metrics_.draining;
   route_ = response.route;
   response_bytes_ = response.body.size();
@@ -141,8 +142,17 @@ void Session::send(Response response) {
   response_.content_length(response.body.size());
   if (!head_only_) response_.body() = std::move(response.body);
   set_deadline(server_.limits_.write_time);
-  http::async_write(socket_, response_,
-                    [self = shared_from_this()](Code code, size_t) { self->sent(code); });
+  writing_.emplace(response_);
+  write_some();
+}
+
+// Piece by piece: who does not take what was asked for is seen to stall.
+void Session::write_some() {
+  http::async_write_some(socket_, *writing_, [self = shared_from_this()](Code code, size_t) {
+    if (code || self->writing_->is_done()) return self->sent(code);
+    self->set_state(State::kWriting);
+    self->write_some();
+  });
 }
 
 void Session::sent(Code code) {

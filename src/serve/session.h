@@ -26,7 +26,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void start();
   void close();
 
-  // Whether it may be closed to make room for another: it says nothing, or too slowly.
+  // Whether it may be closed to make room for another: it says nothing, or speaks or listens too
+  // slowly.
   bool may_go() const;
   Clock::time_point since() const { return since_; }  // the last thing that happened
   bool crowded() const { return crowded_; }
@@ -34,7 +35,7 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   using Code = boost::system::error_code;
   using Parser = boost::beast::http::request_parser<boost::beast::http::buffer_body>;
-  enum class State { kIdle, kReading, kAnswering, kLeaving, kClosed };
+  enum class State { kIdle, kReading, kAnswering, kWriting, kLeaving, kClosed };
 
   void await_request(std::chrono::milliseconds time);
   void begin_request();
@@ -47,6 +48,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void dispatch();
   void overdue();
   void send(Response response);
+  void write_some();
   void sent(Code code);
   void linger();
   void discard();
@@ -67,6 +69,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<Patience> patience_;
   size_t filled_ = 0, offered_ = 0;  // bytes of its body: read, and room for the next
   boost::beast::http::response<boost::beast::http::string_body> response_;
+  std::optional<boost::beast::http::response_serializer<boost::beast::http::string_body>> writing_;
   Clock::time_point began_;  // the present request
   Clock::time_point since_ = Clock::now();
   State state_ = State::kIdle;

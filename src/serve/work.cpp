@@ -170,7 +170,7 @@ void Work::decode_picture(Item& item, DecodeOptions& options) {
 }
 
 void Work::take_answers(const float* answers, double milliseconds, size_t batch) {
-  const int64_t each = embeds() ? model_->spec().stages.back().dim : model_->classes();
+  const int64_t each = embeds() ? model_->embedding : model_->classes();
   for (size_t i = 0; i < ready_.size(); ++i) {
     ready_[i]->answer = answer_of(*ready_[i], answers + static_cast<int64_t>(i) * each);
   }
@@ -181,8 +181,7 @@ void Work::take_answers(const float* answers, double milliseconds, size_t batch)
 }
 
 Json Work::answer_of(const Item& item, const float* own) const {
-  if (embeds())
-    return {{"vector", std::vector<float>(own, own + model_->spec().stages.back().dim)}};
+  if (embeds()) return {{"vector", std::vector<float>(own, own + model_->embedding)}};
   Json json{{"top", top_json(*model_, own, top_)}};
   if (!model_->reads_texts()) return json;
   json["tokens"] = item.tokens.ids.size();

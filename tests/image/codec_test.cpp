@@ -265,6 +265,12 @@ TEST(AnnouncedWork, CountsPassesAndScans) {
   for (size_t length = 0; length < progressive.size(); ++length)
     work(progressive.substr(0, length));
   EXPECT_EQ(work("no picture"), 0);
+  // 16-bit RGB and alpha, and WebP that may be all tables.
+  std::string deep = test::png_of({}, 30, 20);
+  deep[24] = 16, deep[25] = 6;
+  EXPECT_EQ(work(deep), 3 * 600);
+  const std::string lossless = test::lossless_webp(Image(30, 20));
+  EXPECT_GE(work(lossless), 600 + 100 * static_cast<int64_t>(lossless.size()));
   EXPECT_EQ(work(""), 0);
 }
 

@@ -22,7 +22,8 @@ inline Limits short_limits() {
   return limits;
 }
 
-// Answers "METHOD target (bytes of body)". A request for /held waits until release().
+// Answers "METHOD target (bytes of body)". A request for /held waits until release();
+// /large is more than the kernel holds for a client that does not read.
 class Echo {
  public:
   explicit Echo(const Limits& limits = short_limits()) : Echo({"127.0.0.1", 0}, limits) {}
@@ -73,6 +74,7 @@ class Echo {
     response.body = request.method + " " + request.target + " (" +
                     std::to_string(request.body.size()) + ")" + (request.late ? " late" : "");
     if (request.path() == "/host") response.body = request.host;
+    if (request.path() == "/large") response.body.assign(size_t{64} << 20, 'x');
     reply(response);
   }
 

@@ -2,9 +2,12 @@
 #include "serve/journal.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <future>
+#include <thread>
 
 #include "base/json.h"
 #include "support/support.h"
@@ -79,6 +82,25 @@ TEST(Journal, NobodyWaitsForAReaderThatDoesNotRead) {
   }
   close(ends[0]);
   close(ends[1]);
+}
+
+// A disk that hangs while a file is opened anew, here a pipe with nobody at its other end.
+TEST(Journal, NobodyWaitsForAFileThatDoesNotOpen) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("error.log");
+  Journal journal({"", path, false});
+  journal.error("first");
+  journal.flush(10s);
+  std::filesystem::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  journal.reopen();
+  std::this_thread::sleep_for(200ms);  // for its thread to open it
+  auto said = std::async(std::launch::async, [&] { journal.error("second"); });
+  EXPECT_EQ(said.wait_for(20s), std::future_status::ready);
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // the disk is back
+  said.wait();
+  journal.flush(10s);
+  close(reader);
 }
 
 }  // namespace

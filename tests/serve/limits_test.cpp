@@ -100,6 +100,29 @@ TEST(Limits, ClosesAConnectionThatSendsTooSlowlyForANewOne) {
   EXPECT_TRUE(slow.closed_by_server());
 }
 
+TEST(Limits, ClosesAConnectionThatDoesNotReadItsAnswerForANewOne) {
+  Limits limits = short_limits();
+  limits.connections = 1;
+  limits.stall_time = milliseconds(50);
+  Echo echo(limits);
+  Client deaf(echo.port());
+  deaf.send(get("/large"));
+  while (echo.metrics.connections == 0) std::this_thread::yield();
+  std::this_thread::sleep_for(milliseconds(300));
+  Client other(echo.port());
+  other.send(get("/a"));
+  EXPECT_EQ(body_of(other.receive()), "GET /a (0)");
+}
+
+TEST(Limits, AnAnswerThatIsReadComesWholeHoweverLarge) {
+  Echo echo;
+  Client client(echo.port());
+  client.send(get("/large"));
+  EXPECT_EQ(body_of(client.receive()).size(), size_t{64} << 20);
+  client.send(get("/a"));
+  EXPECT_EQ(body_of(client.receive()), "GET /a (0)");
+}
+
 TEST(Limits, KeepsAPlaceForHealthChecksWhenAllOthersAreBusy) {
   Limits limits = short_limits();
   limits.connections = 1;
