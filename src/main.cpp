@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "cli/brief_waits.h"
 #include "cli/cli.h"
 
 namespace {
@@ -25,6 +26,7 @@ std::string lost_results(const std::string& reason) { return "cannot write to st
 }  // namespace
 
 int main(int argc, char** argv) {
+  soft::wait_briefly(argc, argv);
   try {
     const int code = soft::run_command_line(argc, argv);
     if (std::fflush(stdout) != 0) return complain(lost_results(std::strerror(errno)));

@@ -32,13 +32,30 @@ struct ScaleOptions {
   double gigabits = 0;  // of the network; 0: as measured
   double latency = -1;  // microseconds; below 0: as measured
   double timeout = 60;
+  std::string wire = "fp32";
   BenchOptions bench;
+
+  bool half() const { return wire == "fp16"; }
 };
 
 constexpr double kPictures = 1'281'167;
 constexpr int kEpochs = 300;
 
 std::vector<int64_t> sizes() { return {4096, 65'536, 1 << 20, 4 << 20, 25 << 20}; }
+
+// A model on machines that do one multiply-accumulate a second: a step takes three times those of a
+// forward pass. A bucket holds as many gradients as float16 as it does as float32.
+ScaleCase case_of(const ScaleOptions& options, const ModelSpec& spec) {
+  const ModelCost cost = cost_of(spec, {spec.image_size, spec.image_size});
+  ScaleCase scale;
+  scale.gradient_bytes = 4.0 * static_cast<double>(cost.params);
+  scale.batch = options.global_batch;
+  scale.images_per_second = 1 / (3.0 * static_cast<double>(cost.macs_with_inverse));
+  if (!options.half()) return scale;
+  scale.gradient_bytes /= 2;
+  scale.bucket_bytes /= 2;
+  return scale;
+}
 
 TorchStep step_of(const ModelSpec& spec, int64_t batch) {
   TorchStep step;
@@ -49,41 +66,77 @@ TorchStep step_of(const ModelSpec& spec, int64_t batch) {
   return step;
 }
 
+Json sum_rows(const TorchExchange& request, const ExchangeResult& result,
+              const Interconnect& network) {
+  Json rows = Json::array();
+  for (size_t i = 0; i < request.bytes.size(); ++i) {
+    const auto bytes = static_cast<double>(request.bytes[i]);
+    rows.push_back({{"ranks", request.place.world},
+                    {"bytes", request.bytes[i]},
+                    {"ms", 1e3 * result.seconds[i]},
+                    {"model_ms", 1e3 * ring_seconds(network, bytes, request.place.world)},
+                    {"MB/s", 1e-6 * bytes / result.seconds[i]}});
+  }
+  return rows;
+}
+
+// What was measured of a shared step, and what the model makes of the step alone and the sums.
+Json step_row(const ScaleOptions& options, const TorchExchange& request,
+              const ExchangeResult& result, const Interconnect& network) {
+  const int world = request.place.world;
+  ScaleCase scale = case_of(options, request.step->spec);
+  scale.batch = world * options.batch;
+  scale.nodes = world;
+  scale.images_per_second = static_cast<double>(options.batch) / result.step_alone;
+  const ScaleCost model = cost_of_step(scale, network);
+  const double hidden = result.exchange > 0 ? 1 - result.waited / result.exchange : 0;
+  return {{"model", request.step->spec.name},
+          {"batch", options.batch},
+          {"threads", threads()},
+          {"wire", options.wire},
+          {"alone_ms", 1e3 * result.step_alone},
+          {"exchange_ms", 1e3 * result.exchange},
+          {"model_ms", 1e3 * model.exchange},
+          {"step_ms", 1e3 * result.step_shared},
+          {"model_step_ms", 1e3 * model.step},
+          {"waited_ms", 1e3 * result.waited},
+          {"hidden_percent", 100 * std::max(0.0, hidden)},
+          {"images_per_second", static_cast<double>(scale.batch) / result.step_shared}};
+}
+
 // One of the ranks: all measure, the first one prints.
 void run_as_rank(const ScaleOptions& options, const RankPlace& place) {
   TorchExchange request;
   request.place = place;
   request.timeout = options.timeout;
   request.bytes = sizes();
+  request.half = options.half();
   if (options.bench.repeat > 0) request.repeat = options.bench.repeat;
-  const ModelSpec spec = load_bench_model(options.model).card.spec;
-  if (options.batch > 0) request.step = step_of(spec, options.batch);
+  if (options.batch > 0) {
+    request.step = step_of(load_bench_model(options.model).card.spec, options.batch);
+  }
   const ExchangeResult result = torch_wing().exchange(request);
   if (!place.first()) return;
   const Interconnect network = network_of(request.bytes, result.seconds, std::max(2, place.world));
-  Json rows = Json::array();
-  for (size_t i = 0; i < request.bytes.size(); ++i) {
-    const auto bytes = static_cast<double>(request.bytes[i]);
-    rows.push_back({{"ranks", place.world},
-                    {"bytes", request.bytes[i]},
-                    {"ms", 1e3 * result.seconds[i]},
-                    {"MB/s", 1e-6 * bytes / result.seconds[i]},
-                    {"model_ms", 1e3 * ring_seconds(network, bytes, place.world)}});
-  }
-  if (request.step) {
-    const double hidden = result.exchange > 0 ? 1 - result.waited / result.exchange : 0;
-    rows.push_back({{"model", spec.name},
-                    {"batch", options.batch},
-                    {"threads", threads()},
-                    {"step_ms", 1e3 * result.step_alone},
-                    {"shared_ms", 1e3 * result.step_shared},
-                    {"waited_ms", 1e3 * result.waited},
-                    {"exchange_ms", 1e3 * result.exchange},
-                    {"hidden_percent", 100 * std::max(0.0, hidden)},
-                    {"images_per_second",
-                     static_cast<double>(place.world * options.batch) / result.step_shared}});
-  }
+  Json rows = sum_rows(request, result, network);
+  if (request.step) rows.push_back(step_row(options, request, result, network));
   report(rows, options.bench);
+}
+
+std::vector<std::string> words_of_rank(const ScaleOptions& options) {
+  const std::string& model = options.model.model;
+  std::vector<std::string> words{"bench",
+                                 "scale",
+                                 "--json",
+                                 "--wire",
+                                 options.wire,
+                                 "--model",
+                                 model.empty() ? options.models.front() : model};
+  if (options.batch > 0) words.insert(words.end(), {"--batch", std::to_string(options.batch)});
+  if (options.bench.repeat > 0) {
+    words.insert(words.end(), {"--repeat", std::to_string(options.bench.repeat)});
+  }
+  return words;
 }
 
 // Ranks on this machine, through `soft launch`; their rows.
@@ -92,11 +145,7 @@ Json measured_here(const ScaleOptions& options) {
   request.ranks = options.ranks;
   request.restarts = 0;
   request.program = std::filesystem::read_symlink("/proc/self/exe").string();
-  std::vector<std::string> words{"bench", "scale", "--json", "--model", options.models.front()};
-  if (options.batch > 0) words.insert(words.end(), {"--batch", std::to_string(options.batch)});
-  if (options.bench.repeat > 0) {
-    words.insert(words.end(), {"--repeat", std::to_string(options.bench.repeat)});
-  }
+  const std::vector<std::string> words = words_of_rank(options);
   request.arguments = [words](int) { return words; };
   Json rows;
   LaunchEvents events;
@@ -136,15 +185,10 @@ double speed_of_a_core(const ScaleOptions& options) {
 }
 
 Json predicted(const ScaleOptions& options, const Interconnect& network, double core) {
-  Json rows = Json::array();
+  Json rows = Json::array(), limits = Json::array();
   for (const std::string& name : options.models) {
-    const ModelSpec spec = find_model(name);
-    const ModelCost cost = cost_of(spec, {spec.image_size, spec.image_size});
-    ScaleCase scale;
-    scale.gradient_bytes = 4.0 * static_cast<double>(cost.params);
-    scale.images_per_second =
-        core * options.cores / (3.0 * static_cast<double>(cost.macs_with_inverse));
-    scale.batch = options.global_batch;
+    ScaleCase scale = case_of(options, find_model(name));
+    scale.images_per_second *= core * options.cores;
     for (const int nodes : options.nodes) {
       scale.nodes = nodes;
       const ScaleCost step = cost_of_step(scale, network);
@@ -156,7 +200,11 @@ Json predicted(const ScaleOptions& options, const Interconnect& network, double 
                       {"efficiency", step.efficiency},
                       {"days", step.days(kPictures, kEpochs, scale.batch)}});
     }
+    limits.push_back({{"model", name},
+                      {"nodes_at_80_percent", most_nodes(scale, network, 0.8)},
+                      {"nodes_at_50_percent", most_nodes(scale, network, 0.5)}});
   }
+  for (const Json& row : limits) rows.push_back(row);
   return rows;
 }
 
@@ -186,9 +234,14 @@ void add_bench_scale(CLI::App& bench) {
       ->check(CLI::Range(2, 64).description(""))
       ->type_name("N");
   add_model_flag(command, options->model);
-  command->add_option("--batch", options->batch, "Also measure a training step on each rank")
+  command
+      ->add_option("--batch", options->batch,
+                   "Also measure a training step of --model on each rank")
       ->check(CLI::Range(1, 4096).description(""))
       ->type_name("B");
+  command->add_option("--wire", options->wire, "How gradients travel: fp32, or fp16")
+      ->check(CLI::IsMember({"fp32", "fp16"}).description(""))
+      ->type_name("W");
   command->add_option("--models", options->models, "Models to reckon with")
       ->delimiter(',')
       ->allow_extra_args(false)

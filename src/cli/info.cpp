@@ -59,7 +59,8 @@ Json stage_as_json(const Report& report, size_t s) {
           {"landmarks", cost.landmarks},
           {"params", cost.params},
           {"macs", cost.macs},
-          {"inverse_macs", cost.inverse_macs}};
+          {"inverse_macs", cost.inverse_macs},
+          {"activation_bytes", cost.activation_bytes}};
 }
 
 void print_as_json(const Report& report) {
@@ -83,24 +84,38 @@ void print_as_json(const Report& report) {
 
 std::string millions(int64_t count) {
   const double number = 1e-6 * static_cast<double>(count);
-  return number < 1e6 ? fmt::format("{:.1f}", number) : fmt::format("{:.3g}", number);
+  if (number >= 1e6) return fmt::format("{:.3g}", number);
+  return fmt::format("{:.{}f}", number, number < 1e4 ? 1 : 0);
 }
 
 using StageRow = std::vector<std::string>;
 
+// Columns that say 0 in every stage are left out, as those of attention in a network without.
+std::vector<StageRow> without_nothing(const std::vector<StageRow>& rows) {
+  std::vector<StageRow> kept(rows.size());
+  for (size_t i = 0; i < rows.front().size(); ++i) {
+    const bool nothing = std::all_of(rows.begin() + 1, rows.end(), [&](const StageRow& row) {
+      return row[i].empty() || row[i] == "0" || row[i] == "0.0";
+    });
+    for (size_t r = 0; r < rows.size() && !nothing; ++r) kept[r].push_back(rows[r][i]);
+  }
+  return kept;
+}
+
 std::vector<StageRow> stage_rows(const Report& report) {
   std::vector<StageRow> rows{{"stage", "grid", "dim", "heads", "depth", "attention", "marks",
-                              "params", "MMACs", "inverse"}};
+                              "params", "MMACs", "inverse", "MB"}};
   const auto text = [](auto number) { return std::to_string(number); };
   for (size_t s = 0; s < report.cost.stages.size(); ++s) {
     const StageCost& cost = report.cost.stages[s];
     rows.push_back({text(s + 1), fmt::format("{}x{}", cost.grid.h, cost.grid.w), text(cost.dim),
                     text(cost.heads), text(cost.depth), cost.attention, text(cost.landmarks),
-                    text(cost.params), millions(cost.macs), millions(cost.inverse_macs)});
+                    text(cost.params), millions(cost.macs), millions(cost.inverse_macs),
+                    millions(cost.activation_bytes)});
   }
   rows.push_back({"head", "", "", "", "", "", "", text(report.cost.head_params),
-                  millions(report.cost.head_macs), ""});
-  return rows;
+                  millions(report.cost.head_macs), "", ""});
+  return without_nothing(rows);
 }
 
 // Columns as wide as what they hold, so that the table fits into 80; words to the left, numbers to
@@ -147,7 +162,7 @@ void print_settings(const ModelSpec& spec) {
 void print_setting_list(const ModelSpec& spec) {
   constexpr size_t kKey = 15, kValue = 16;
   Json values = settings_of(spec);
-  for (const FieldHelp& help : field_help()) {
+  for (const FieldHelp& help : field_help(spec)) {
     const std::string value = values.value(std::string(help.key), "");  // a shorthand has none
     const std::string line = fmt::format("{:<{}}{:<{}}{} ({})", help.key, kKey, value, kValue,
                                          help.meaning, help.values);

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kBatch = 8;
+constexpr size_t kTogether = 8;
 
 using Pictures = std::vector<Picture>;
 
@@ -118,9 +118,9 @@ std::vector<Picture> find_pictures(const std::vector<std::string>& inputs, bool 
 
 void each_batch(const std::vector<Picture>& pictures, const Preprocessing& preprocessing,
                 const std::function<void(const PictureBatch&)>& use) {
-  for (size_t first = 0; first < pictures.size(); first += kBatch) {
+  for (size_t first = 0; first < pictures.size(); first += kTogether) {
     const auto begin = pictures.begin() + static_cast<ptrdiff_t>(first);
-    const auto end = begin + static_cast<ptrdiff_t>(std::min(kBatch, pictures.size() - first));
+    const auto end = begin + static_cast<ptrdiff_t>(std::min(kTogether, pictures.size() - first));
     use(read_batch({begin, end}, preprocessing));
   }
 }

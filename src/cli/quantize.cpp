@@ -49,6 +49,9 @@ LoadedModel load(const QuantizeOptions& options) {
     fail("'{}' holds int8 weights already; quantize the float32 weights that it was made from",
          options.model.weights);
   }
+  if (model.card.spec.in_zoo()) {
+    fail("only SOFT's own frames run as int8, not the family {}", model.card.spec.family);
+  }
   const std::string obstacle = native_obstacle(model.card.spec);
   if (!obstacle.empty()) fail("{}, and nobody else runs int8 weights", obstacle);
   return model;

@@ -6,8 +6,29 @@
 
 #include "base/error.h"
 #include "spec/all_models.h"
+#include "weights/infer.h"
 
 namespace soft {
+namespace {
+
+// A bare file of a family: the settings may be needed to say which shapes it has.
+Card told_card(const Weights& weights, const ModelOptions& options) {
+  const ModelSpec row = find_model(options.model);
+  try {
+    return fit_card(weights, row);
+  } catch (const Error&) {
+    if (options.settings.empty()) throw;
+    return fit_card(weights, with_changes(row, options));
+  }
+}
+
+Card card_for(const Weights& weights, const ModelOptions& options) {
+  const bool told =
+      !options.model.empty() && !has_card(weights) && find_model(options.model).in_zoo();
+  return told ? told_card(weights, options) : card_of(weights, options.model);
+}
+
+}  // namespace
 
 ChosenModel choose_model(const ModelOptions& options) {
   ChosenModel chosen;
@@ -20,7 +41,7 @@ ChosenModel choose_model(const ModelOptions& options) {
     return chosen;
   }
   chosen.weights = read_weights(options.weights, options.weights_key);
-  chosen.card = card_of(*chosen.weights, options.model);
+  chosen.card = card_for(*chosen.weights, options);
   check_fit(*chosen.weights, chosen.card.spec);
   return chosen;
 }

@@ -24,8 +24,9 @@ struct ChosenModel {
   Card card;                       // describes the weights exactly, before any change
 };
 
-// Reads the weights file where one is given (`model` then tells what shapes cannot show), otherwise
-// looks the model up.
+// Reads the weights file where one is given (`model` then tells what shapes cannot show; of a bare
+// file of a family that is no row of the table, `model` and the settings together), otherwise looks
+// the model up.
 ChosenModel choose_model(const ModelOptions& options);
 
 // The spec with `attention` and then every setting applied; refused when it cannot be built.

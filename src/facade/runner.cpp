@@ -25,7 +25,7 @@ Answers native_answers(const std::shared_ptr<const Packed>& model,
         [&](Workspace& workspace) { forward(*model, workspace, images, logits.data()); });
     return logits;
   };
-  answers.vectors = [=, dim = spec.stages.back().dim](const ImageBatch& images) {
+  answers.vectors = [=, dim = model->embedding()](const ImageBatch& images) {
     std::vector<float> vectors(images.count * dim);
     workspaces->with_one(
         [&](Workspace& workspace) { embed(*model, workspace, images, vectors.data()); });

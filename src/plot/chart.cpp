@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kWidth = 760, kHeight = 440;
 constexpr double kTop = 46, kBottom = 58, kLeft = 78, kTextSize = 12.5, kTitleSize = 15;
-constexpr Colour kInk{33, 37, 41}, kFaint{226, 229, 233}, kFainter{240, 242, 244},
-    kGrey{96, 104, 112};
+constexpr Colour kInk{33, 37, 41}, kLeader{150, 156, 163}, kFaint{226, 229, 233},
+    kFainter{240, 242, 244}, kGrey{96, 104, 112};
 
 // Told apart by people who see fewer colours, and in print (Okabe and Ito's set, yellow left out).
 constexpr std::array<Colour, 8> kPalette{{{0, 114, 178},
@@ -197,21 +197,25 @@ void add_highlight(Drawing& drawing, const std::vector<NamedPoint>& points) {
 }
 
 void add_named_points(Drawing& drawing, const Frame& frame, const std::vector<NamedPoint>& points) {
-  constexpr double kNameSize = 10.5;
-  std::vector<Point> places;
-  std::vector<std::string> names;
+  NamesOfPoints named;
+  named.size = 10.5;
   for (const NamedPoint& point : points) {
-    places.push_back(point.at);
-    names.push_back(point.name);
+    named.points.push_back(point.at);
+    named.names.push_back(point.name);
+    if (point.highlighted) named.line.push_back(point.at);
   }
-  const auto labels =
-      label_places(places, names, kNameSize, {frame.left, frame.top, frame.right, frame.bottom});
+  const auto boxes = label_places(named, {frame.left, frame.top, frame.right, frame.bottom});
+  for (size_t i = 0; i < points.size(); ++i) {
+    const std::vector<Point> line = leader(points[i].at, boxes[i]);
+    if (!line.empty()) drawing.shapes.emplace_back(Stroke{line, kLeader, 0.8, false});
+  }
   for (size_t i = 0; i < points.size(); ++i) {
     const bool own = points[i].highlighted;
     const Colour colour = own ? colour_of(1) : colour_of(0);
-    drawing.shapes.emplace_back(Dot{places[i], own ? 4.6 : 3.6, colour});
+    const Point base{boxes[i].left, boxes[i].bottom - 0.2 * named.size};
+    drawing.shapes.emplace_back(Dot{points[i].at, own ? 4.6 : 3.6, colour});
     drawing.shapes.emplace_back(
-        Label{labels[i], names[i], kNameSize, Anchor::kStart, false, own ? colour : kInk});
+        Label{base, points[i].name, named.size, Anchor::kStart, false, own ? colour : kInk});
   }
 }
 

@@ -71,7 +71,7 @@ std::vector<Json> profile_rows(const Packed& model, Grid size, int64_t batch, in
                     {"share", 100 * part},
                     {"gflops", seconds > 0 ? 1e-9 * flop / seconds : 0}});
   };
-  for (size_t s = 0; s < model.spec().stages.size(); ++s) {
+  for (size_t s = 0; s < kMostStages; ++s) {
     for (size_t p = 0; p < kPhases; ++p) {
       const double seconds = measured.profile.seconds[s][p];
       operations += work[s][p];

@@ -12,19 +12,11 @@ constexpr double kBackward = 2.0 / 3;  // of a step's computing
 
 Interconnect network_of(const std::vector<int64_t>& bytes, const std::vector<double>& seconds,
                         int ranks) {
-  // seconds = a + b · bytes, each equation divided by its seconds.
-  double aa = 0, ab = 0, bb = 0, ya = 0, yb = 0;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    const double one = 1 / seconds[i], x = static_cast<double>(bytes[i]) / seconds[i];
-    aa += one * one;
-    ab += one * x;
-    bb += x * x;
-    ya += one;
-    yb += x;
-  }
-  const double determinant = aa * bb - ab * ab;
-  const double a = std::max(0.0, (ya * bb - yb * ab) / determinant);
-  const double b = (yb * aa - ya * ab) / determinant;
+  // seconds = a + b · bytes
+  const auto [least, most] = std::minmax_element(bytes.begin(), bytes.end());
+  const double first = seconds[least - bytes.begin()], last = seconds[most - bytes.begin()];
+  const double b = (last - first) / static_cast<double>(*most - *least);
+  const double a = std::max(0.0, first - b * static_cast<double>(*least));
   const double turns = 2.0 * (ranks - 1);
   return {turns / ranks / b, a / turns};
 }
@@ -44,6 +36,16 @@ ScaleCost cost_of_step(const ScaleCase& scale, const Interconnect& network) {
   cost.step = cost.compute + cost.exchange - hidden;
   cost.efficiency = cost.compute / cost.step;
   return cost;
+}
+
+int most_nodes(ScaleCase scale, const Interconnect& network, double efficiency) {
+  const auto keeps = [&](int nodes) {
+    scale.nodes = nodes;
+    return cost_of_step(scale, network).efficiency >= efficiency;
+  };
+  int most = 1;
+  while (most < scale.batch && keeps(most + 1)) ++most;
+  return most;
 }
 
 double ScaleCost::days(double images, int epochs, int64_t batch) const {

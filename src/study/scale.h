@@ -15,8 +15,8 @@ struct Interconnect {
   double latency = 0;    // seconds of one turn
 };
 
-// From measured sums: two ranks that need so many seconds for so many bytes each. A straight line,
-// by least squares of the relative errors.
+// From measured sums: so many ranks that need so many seconds for so many bytes each. A straight
+// line through the smallest and the largest sum; those between show how well it fits.
 Interconnect network_of(const std::vector<int64_t>& bytes, const std::vector<double>& seconds,
                         int ranks);
 
@@ -37,5 +37,8 @@ struct ScaleCost {
 
 double ring_seconds(const Interconnect& network, double bytes, int nodes, double turns_of = 1);
 ScaleCost cost_of_step(const ScaleCase& scale, const Interconnect& network);
+
+// The most machines that keep this efficiency, at most one for each picture of a step.
+int most_nodes(ScaleCase scale, const Interconnect& network, double efficiency);
 
 }  // namespace soft

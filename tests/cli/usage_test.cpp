@@ -8,6 +8,7 @@ namespace {
 using test::Outcome;
 using test::run_soft;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 // Every mistake in the arguments is answered the same way: one line on stderr, exit 2.
@@ -91,6 +92,22 @@ TEST(FrontDoor, ResultsThatCannotBeWrittenAreAFailure) {
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_THAT(outcome.err, HasSubstr("soft: cannot write to stdout: ")) << command;
   }
+}
+
+// What OpenMP's runtime says of its settings when it is loaded, which it is before main.
+std::string openmp_settings(const std::string& environment, const std::string& command) {
+  return test::run_shell("env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT OMP_DISPLAY_ENV=verbose " +
+                         environment + " " SOFT_BINARY " " + command + " --help")
+      .err;
+}
+
+TEST(FrontDoor, ThreadsOfLongCommandsWaitBrieflyUnlessToldOtherwise) {
+  const std::string brief = "GOMP_SPINCOUNT = '3000'";
+  EXPECT_THAT(openmp_settings("", "train"), HasSubstr(brief));
+  EXPECT_THAT(openmp_settings("", "eval"), HasSubstr(brief));
+  EXPECT_THAT(openmp_settings("", "classify"), Not(HasSubstr(brief)));  // is over soon
+  EXPECT_THAT(openmp_settings("GOMP_SPINCOUNT=77", "train"), HasSubstr("GOMP_SPINCOUNT = '77'"));
+  EXPECT_THAT(openmp_settings("OMP_WAIT_POLICY=passive", "train"), Not(HasSubstr(brief)));
 }
 
 }  // namespace

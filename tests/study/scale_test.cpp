@@ -52,5 +52,15 @@ TEST(Scale, EfficiencyFallsWithTheNumberOfMachines) {
   }
 }
 
+// Without latency and with one bucket N machines take 10 / N + 2 (N - 1) / N · 0.1 s: half of it
+// is waiting when 10 = 0.2 (N - 1).
+TEST(Scale, CountsTheMachinesThatAreWorthTheirWaiting) {
+  const ScaleCase scale{1e8, 100, 1000, 1, 1e9};
+  EXPECT_EQ(most_nodes(scale, {1e9, 0}, 0.4999), 51);
+  EXPECT_EQ(most_nodes(scale, {1e9, 0}, 0.8), 13);
+  EXPECT_EQ(most_nodes(scale, {1e3, 0}, 0.8), 1);
+  EXPECT_EQ(most_nodes(scale, {1e15, 0}, 0.8), 1000);  // one picture each
+}
+
 }  // namespace
 }  // namespace soft
