@@ -99,7 +99,9 @@ const tests = {
     const { rows } = await (await asked).json();
     await page.locator('#examples button[data-name="cue: disc"][aria-pressed="true"]').waitFor();
     await settled(page);
+    const opened = await overlay(page);
     await clickAt(page, 0.1, 0.9);
+    await changed(page, opened);
     const before = await overlay(page);
     await clickAt(page, 0.53, 0.53);
     await changed(page, before);
