@@ -20,7 +20,7 @@ std::vector<float> kernel_of_landmarks(double spread) {
   return a;
 }
 
-void train_newton(const std::string& name, InverseMode mode, double spread) {
+void train_newton(const std::string& name, Inverse mode, double spread) {
   const InverseOptions options{mode};
   const auto a = std::make_shared<std::vector<float>>(kernel_of_landmarks(spread));
   const auto v = std::make_shared<std::vector<float>>(kSize * kSize);
@@ -37,9 +37,9 @@ void train_newton(const std::string& name, InverseMode mode, double spread) {
 }
 
 const bool kRegistered = [] {
-  train_newton("newton", InverseMode::kNewton, 0.2);
-  train_newton("newton-adaptive", InverseMode::kNewtonAdaptive, 0.2);
-  train_newton("newton-adaptive-unfactored", InverseMode::kNewtonAdaptive, 0.01);
+  train_newton("newton", Inverse::kNewton, 0.2);
+  train_newton("newton-adaptive", Inverse::kNewtonAdaptive, 0.2);
+  train_newton("newton-adaptive-unfactored", Inverse::kNewtonAdaptive, 0.01);
   return true;
 }();
 

@@ -46,27 +46,6 @@ struct Request {
   Tensor token_mask, landmark_mask;
 };
 
-SoftForm form_of(Normalise normalise) {
-  switch (normalise) {
-    case Normalise::kCore:
-      return SoftForm::kCore;
-    case Normalise::kRows:
-      return SoftForm::kRows;
-    case Normalise::kMean:
-      return SoftForm::kMean;
-    case Normalise::kNone:
-      break;
-  }
-  return SoftForm::kPlain;
-}
-
-SoftOptions options_of(const Request& request) {
-  SoftOptions options;
-  options.inverse = kernel_options(request.inverse);
-  options.form = form_of(request.normalise);
-  return options;
-}
-
 class SoftMix : public torch::autograd::Function<SoftMix> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& q, const Tensor& v,
@@ -78,7 +57,7 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
     const Tensor gathered = torch::empty({in.batch(), in.heads(), m, q.size(3)}, q.options());
     const Tensor sums = torch::empty({in.batch(), in.heads(), m}, q.options());
     const Tensor y = empty_like_heads(q);
-    const SoftOptions options = options_of(request);
+    const SoftOptions options{request.inverse, request.normalise};
     std::atomic<int64_t> fell_back{0};
     const SoftHead sizes = in.head(0, 0);
     const int64_t state_size = soft_state_size(sizes);
@@ -99,10 +78,10 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
                     }
                   });
     count_fallbacks(fell_back);
-    const bool by_rows = options.form == SoftForm::kRows;
+    const bool by_rows = options.normalise == Normalise::kRows;
     context->save_for_backward({in.q, in.v, in.landmarks, in.token_mask, in.landmark_mask, inverse,
                                 gathered, by_rows ? sums : Tensor(), by_rows ? y : Tensor()});
-    context->saved_data["form"] = static_cast<int64_t>(options.form);
+    context->saved_data["normalise"] = static_cast<int64_t>(options.normalise);
     return y;
   }
 
@@ -114,7 +93,7 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
     const Tensor grad_q = empty_like_heads(in.q), grad_v = empty_like_heads(in.q);
     const Tensor grad_landmarks = torch::empty_like(in.landmarks);
     SoftOptions options;  // the inverse itself is saved, not computed again
-    options.form = static_cast<SoftForm>(context->saved_data["form"].toInt());
+    options.normalise = static_cast<Normalise>(context->saved_data["normalise"].toInt());
     for_each_head({in.batch(), in.heads()}, soft_backward_size(in.head(0, 0)),
                   [&](int64_t b, int64_t h, float* memory) {
                     SoftGradient gradient;

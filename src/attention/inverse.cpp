@@ -86,12 +86,6 @@ Tensor exact(const Tensor& a, double epsilon) {
   return inv.to(a.scalar_type());
 }
 
-// Modes that do not regularise their steps do not regularise their fall-back either.
-double epsilon_of(const InverseRule& options) {
-  const bool regularised = options.mode == Inverse::kNewton || options.mode == Inverse::kExact;
-  return regularised ? options.epsilon : 0;
-}
-
 struct Solved {
   Tensor inverse;     // [N, m, m]
   Tensor exact_rows;  // positions of the matrices whose steps did not converge
@@ -105,7 +99,7 @@ Solved solve_by_kernel(const Tensor& input, const InverseRule& rule) {
   parallel_for(a.size(0), [&](int64_t begin, int64_t end) {
     std::vector<float> scratch(inverse_scratch(m));
     for (int64_t i = begin; i < end; ++i) {
-      failed.data_ptr<bool>()[i] = invert(kernel_options(rule), m, a.data_ptr<float>() + i * m * m,
+      failed.data_ptr<bool>()[i] = invert(rule, m, a.data_ptr<float>() + i * m * m,
                                           inv.data_ptr<float>() + i * m * m, scratch.data())
                                        .fell_back;
     }
@@ -124,7 +118,7 @@ Solved solve(const Tensor& a, const InverseRule& options) {
   const Tensor rows = converged.logical_not().nonzero().flatten();
   if (rows.numel() == 0) return {v, rows};
   count_fallbacks(rows.numel());
-  return {v.index_copy(0, rows, exact(a.index_select(0, rows), epsilon_of(options))), rows};
+  return {v.index_copy(0, rows, exact(a.index_select(0, rows), fallback_epsilon(options))), rows};
 }
 
 // inv(A) with the gradient that holds at convergence: dA = -inv' G inv'.
@@ -157,7 +151,7 @@ Tensor unrolled_inverse(const Tensor& a, const InverseRule& options) {
   const Tensor good_rows = is_good.index_fill(0, exact_rows, false).nonzero().flatten();
   InverseRule exactly = options;
   exactly.mode = Inverse::kExact;
-  exactly.epsilon = epsilon_of(options);
+  exactly.epsilon = fallback_epsilon(options);
   const Tensor solved = OneShotInverse::apply(a.index_select(0, exact_rows), exactly);
   const Tensor result = torch::zeros_like(a).index_copy(0, exact_rows, solved);
   return result.index_copy(0, good_rows, newton(a.index_select(0, good_rows), options));
@@ -189,20 +183,6 @@ std::vector<Tensor> newton_iterates(const Tensor& a, const InverseRule& options)
 Tensor inverse_residual(const Tensor& a, const Tensor& v) {
   const Tensor difference = torch::matmul(torch::matmul(a, v), a) - a;
   return (difference.square().sum({-2, -1}) / a.square().sum({-2, -1})).sqrt();
-}
-
-constexpr bool same(Inverse a, InverseMode b) { return static_cast<int>(a) == static_cast<int>(b); }
-static_assert(same(Inverse::kNewton, InverseMode::kNewton) &&
-              same(Inverse::kNewtonAdaptive, InverseMode::kNewtonAdaptive) &&
-              same(Inverse::kNewtonPaper, InverseMode::kNewtonPaper) &&
-              same(Inverse::kExact, InverseMode::kExact));
-
-InverseOptions kernel_options(const InverseRule& rule) {
-  InverseOptions options;
-  options.mode = static_cast<InverseMode>(rule.mode);
-  options.steps = rule.steps;
-  options.epsilon = rule.epsilon;
-  return options;
 }
 
 int64_t inverse_fallbacks() { return fallbacks; }

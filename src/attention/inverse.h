@@ -20,17 +20,12 @@
 
 namespace soft {
 
-struct InverseRule {
-  Inverse mode = Inverse::kNewton;
+struct InverseRule : InverseOptions {
   InverseGrad grad = InverseGrad::kOneShot;  // -inv' G inv', or autograd through every step
-  int steps = 20;
-  double epsilon = 0.01;
 };
 
 // a [.., m, m], symmetric. On src/kernels/inverse.h where the fast path applies.
 torch::Tensor inverse(const torch::Tensor& a, const InverseRule& options);
-
-InverseOptions kernel_options(const InverseRule& rule);
 
 // The iterates V0 … VT, and |A V A - A| / |A| (Frobenius) of one of them: [.., m, m] -> [..].
 std::vector<torch::Tensor> newton_iterates(const torch::Tensor& a, const InverseRule& options);

@@ -79,7 +79,7 @@ class SoftAttention : public Attention {
   explicit SoftAttention(const AttentionSpec& spec)
       : Attention(spec),
         sampler_(spec, mixer()),
-        inverse_{spec.inverse, spec.inverse_grad, spec.newton_steps, spec.epsilon} {}
+        inverse_{{spec.inverse, spec.newton_steps, spec.epsilon}, spec.inverse_grad} {}
 
   Tensor mix(const Heads& heads, const Tokens& tokens) override {
     const Landmarks landmarks = sampler_.sample(scaled(heads.q), tokens);

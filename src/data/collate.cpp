@@ -103,8 +103,8 @@ Collator::Taken Collator::training_picture(const BatchPlan& plan, int64_t positi
   for (int failures = 0;;) {
     try {
       Image image = dataset_.draw ? dataset_.draw(index, plan.epoch) : dataset_.load(index);
-      return {augment(image, dataset_, options_.preprocessing, options_.augmentation, random), index,
-              dataset_.labels[index]};
+      return {augment(image, dataset_, options_.preprocessing, options_.augmentation, random),
+              index, dataset_.labels[index]};
     } catch (const Error& error) {
       if (++failures > kMaxReplacements) {
         fail("{} pictures of '{}' drawn in a row cannot be read; the last: {}", failures,

@@ -17,39 +17,8 @@ namespace {
 
 constexpr int64_t kValueRows = 8;  // rows of the grid in one unit of the value path
 
-InverseMode mode_of(Inverse inverse) {
-  switch (inverse) {
-    case Inverse::kNewton:
-      return InverseMode::kNewton;
-    case Inverse::kNewtonAdaptive:
-      return InverseMode::kNewtonAdaptive;
-    case Inverse::kNewtonPaper:
-      return InverseMode::kNewtonPaper;
-    case Inverse::kExact:
-      break;
-  }
-  return InverseMode::kExact;
-}
-
-SoftForm form_of(Normalise normalise) {
-  switch (normalise) {
-    case Normalise::kNone:
-      break;
-    case Normalise::kCore:
-      return SoftForm::kCore;
-    case Normalise::kRows:
-      return SoftForm::kRows;
-    case Normalise::kMean:
-      return SoftForm::kMean;
-  }
-  return SoftForm::kPlain;
-}
-
-// Modes that do not regularise their steps do not regularise what takes their place either.
 SoftOptions options_of(const AttentionSpec& spec) {
-  const bool regularised = spec.inverse == Inverse::kNewton || spec.inverse == Inverse::kExact;
-  return {{mode_of(spec.inverse), spec.newton_steps, regularised ? spec.epsilon : 0},
-          form_of(normalisation_of(spec))};
+  return {{spec.inverse, spec.newton_steps, spec.epsilon}, normalisation_of(spec)};
 }
 
 // With its sizes only; enough to ask how much memory it takes.
@@ -170,9 +139,9 @@ int64_t mix_soft(const MixShape& shape, const MixJob& job, float* y) {
   return fallbacks;
 }
 
-// 1/g of one row of K1 in form kRows, otherwise 1; own [m] is the row, tile: soft_tile_size floats.
+// 1/g of one row of K1 with kRows, otherwise 1; own [m] is the row, tile: soft_tile_size floats.
 float row_share(const SoftHead& head, const SoftState& state, const float* own, float* tile) {
-  if (state.form != SoftForm::kRows) return 1;
+  if (state.normalise != Normalise::kRows) return 1;
   for (int64_t chunk = 0; chunk < token_chunks(head.tokens); ++chunk) {
     soft_gather(head, state, chunk, tile);
   }

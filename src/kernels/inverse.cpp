@@ -44,11 +44,11 @@ float update(const Left& a, const Right& b, const Square& v, const Square& next)
   return hn::GetLane(hn::MaxOfLanes(d, change));
 }
 
-float first_factor(InverseMode mode, const Square& a, const Square& square) {
+float first_factor(Inverse mode, const Square& a, const Square& square) {
   const float norm = column_norm(a, 0, 1);
-  if (mode == InverseMode::kNewtonPaper) return 2 / (norm * norm);
+  if (mode == Inverse::kNewtonPaper) return 2 / (norm * norm);
   float alpha = 1.8f / (norm * norm);
-  if (mode == InverseMode::kNewton) return alpha;
+  if (mode == Inverse::kNewton) return alpha;
   product(a, a, square);
   for (int i = 0; i < 10 && column_norm(square, 1, alpha) > 1.01f; ++i) alpha /= 2;
   return alpha;
@@ -71,7 +71,7 @@ void iterate(const InverseOptions& options, int64_t m, const float* a, float* in
   std::fill_n(u.data, size, 0.0f);  // its padding is read even where no factor is found
   load(a, 0, p);
   const float alpha = first_factor(options.mode, p, y);
-  if (options.mode == InverseMode::kNewton) load(a, static_cast<float>(options.epsilon), p);
+  if (options.mode == Inverse::kNewton) load(a, static_cast<float>(options.epsilon), p);
   const bool factored = factor(p, u);
   for (int64_t i = 0; i < m * p.stride(); ++i) v.data[i] = alpha * p.data[i];
   for (int step = 0; step < options.steps; ++step) {
@@ -141,25 +141,14 @@ float newton_inverse(const InverseOptions& options, int64_t m, const float* a, f
   return inverse_residual(m, a, inverse, scratch);
 }
 
-namespace {
-
-// Modes that do not regularise their steps do not regularise their fall-back either.
-double epsilon_of(const InverseOptions& options) {
-  const bool regularised =
-      options.mode == InverseMode::kNewton || options.mode == InverseMode::kExact;
-  return regularised ? options.epsilon : 0;
-}
-
-}  // namespace
-
 InverseReport invert(const InverseOptions& options, int64_t m, const float* a, float* inverse,
                      float* scratch) {
-  if (options.mode != InverseMode::kExact) {
+  if (options.mode != Inverse::kExact) {
     const float residual = newton_inverse(options, m, a, inverse, scratch);
     if (residual <= kLargestResidual) return {residual, false};  // false for NaN
   }
-  exact_inverse(m, a, epsilon_of(options), inverse);
-  return {inverse_residual(m, a, inverse, scratch), options.mode != InverseMode::kExact};
+  exact_inverse(m, a, fallback_epsilon(options), inverse);
+  return {inverse_residual(m, a, inverse, scratch), options.mode != Inverse::kExact};
 }
 
 }  // namespace soft

@@ -18,15 +18,21 @@
 
 #include <cstdint>
 
+#include "kernels/soft_form.h"
+
 namespace soft {
 
-enum class InverseMode { kNewton, kNewtonAdaptive, kNewtonPaper, kExact };
-
 struct InverseOptions {
-  InverseMode mode = InverseMode::kNewton;
+  Inverse mode = Inverse::kNewton;
   int steps = 20;
   double epsilon = 0.01;  // used by newton and exact alone
 };
+
+// Modes that do not regularise their steps do not regularise the fall-back either.
+constexpr double fallback_epsilon(const InverseOptions& options) {
+  const bool regularised = options.mode == Inverse::kNewton || options.mode == Inverse::kExact;
+  return regularised ? options.epsilon : 0;
+}
 
 struct InverseReport {
   float residual = 0;      // |AVA - A|_F / |A|_F of what was returned

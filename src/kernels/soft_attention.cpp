@@ -62,13 +62,13 @@ SoftState soft_state(const SoftHead& head, float* memory) {
 
 int64_t soft_tile_size(const SoftHead& head) { return kTokenTile * padded(head.landmarks); }
 
-void degree_factors(const SoftHead& head, SoftForm form, const float* a, float* e) {
+void degree_factors(const SoftHead& head, Normalise normalise, const float* a, float* e) {
   const int64_t m = head.landmarks;
-  const float all = form == SoftForm::kMean ? 1 / std::sqrt(real_tokens(head)) : 1;
+  const float all = normalise == Normalise::kMean ? 1 / std::sqrt(real_tokens(head)) : 1;
   for (int64_t i = 0; i < m; ++i) {
     float degree = 0;
     for (int64_t j = 0; j < m; ++j) degree += a[i * m + j];
-    e[i] = form == SoftForm::kCore ? 1 / std::sqrt(degree) : all;
+    e[i] = normalise == Normalise::kCore ? 1 / std::sqrt(degree) : all;
   }
 }
 
@@ -117,8 +117,8 @@ InverseReport soft_prepare(const SoftHead& head, const SoftOptions& options, Sof
                                 state.packed.columns);
   gaussian_self(m, d, {head.landmark, d}, head.landmark_mask, a, scratch);
   const InverseReport report = invert(options.inverse, m, a, state.inverse, scratch);
-  state.form = options.form;
-  degree_factors(head, options.form, a, scratch);
+  state.normalise = options.normalise;
+  degree_factors(head, options.normalise, a, scratch);
   scale_by_degree(m, scratch, state.inverse, state.core);
   return report;
 }
@@ -133,7 +133,7 @@ void soft_gather(const SoftHead& head, const SoftState& state, int64_t chunk, fl
     cross_tile(head, state.packed, token, rows, k);
     const float beta = token == chunk_begin(chunk) ? 0 : 1;
     gemm({m, d, rows, 1, beta}, {k, width, true}, {head.v.row(token), head.v.stride}, sums, d);
-    if (state.form == SoftForm::kRows) add_columns(rows, m, k, nullptr, columns);
+    if (state.normalise == Normalise::kRows) add_columns(rows, m, k, nullptr, columns);
   });
 }
 
@@ -141,7 +141,7 @@ void soft_mix(const SoftHead& head, const SoftState& state) {
   const int64_t m = head.landmarks, d = head.dim;
   add_parts(head, state.partial, m * d, m * d, state.gathered);
   gemm({m, d, m}, {state.core, m}, {state.gathered, d}, state.mixed, d);
-  if (state.form != SoftForm::kRows) return;
+  if (state.normalise != Normalise::kRows) return;
   add_parts(head, state.partial_sums, padded(m), m, state.sums);
   soft_spread(head, state.core, state.sums, state.spread);
 }
@@ -166,7 +166,7 @@ void soft_scatter(const SoftHead& head, const SoftState& state, int64_t chunk, R
     float* k = state.cross == nullptr ? tile : state.cross + token * width;  // [rows, padded(m)]
     if (state.cross == nullptr) cross_tile(head, state.packed, token, rows, k);
     gemm({rows, d, m}, {k, width}, {state.mixed, d}, y.row(token), y.stride);
-    if (state.form == SoftForm::kRows) {
+    if (state.normalise == Normalise::kRows) {
       divide_by_sums(head, state, rows, k, {y.row(token), y.stride});
     }
   });

@@ -6,8 +6,8 @@
 //             masked tokens have rows of 0 in K; dropped landmarks have columns of 0 in K and the
 //             row and column of the identity in A
 //   X       = inv(A), see inverse.h
-//   N       = X, or e∘X∘eᵀ: e = D^-½ with D = diag(row sums of A) in form kCore, n^-½ (n counts the
-//             real tokens) in form kMean
+//   N       = X, or e∘X∘eᵀ: e = D^-½ with D = diag(row sums of A) with kCore, n^-½ (n counts the
+//             real tokens) with kMean
 //   S = KᵀV,  M = N·S,  Y = K·M
 //
 // Form kRows divides every row of Ŝ = K·N·Kᵀ by its sum, at the price of two more columns of width
@@ -54,15 +54,12 @@ struct SoftHead {
   const float* landmark_mask = nullptr;  // [m], 1 real, 0 dropped; null: all real
 };
 
-// What S becomes before it meets V; the equations stand above.
-enum class SoftForm { kPlain, kCore, kRows, kMean };
-
 constexpr double kCancelled = 1e-3;  // δ
 constexpr double kVanished = 1e-15;  // τ
 
 struct SoftOptions {
   InverseOptions inverse;
-  SoftForm form = SoftForm::kPlain;
+  Normalise normalise = Normalise::kNone;
 };
 
 constexpr int64_t kTokenChunk = 512;      // tokens of one unit of work
@@ -72,14 +69,14 @@ constexpr int64_t token_chunks(int64_t tokens) { return (tokens + kTokenChunk - 
 // What the phases of one head share. `inverse`, `gathered` and `sums` are what backward wants back;
 // point them elsewhere before soft_prepare to have them written there.
 struct SoftState {
-  SoftForm form;
+  Normalise normalise;
   PackedLandmarks packed;
   float* inverse;       // [m, m] X
   float* gathered;      // [m, d] S
-  float* sums;          // [m] s, in form kRows
+  float* sums;          // [m] s, with kRows
   float* core;          // [m, m] N
   float* mixed;         // [m, d] M
-  float* spread;        // [padded(m)] u, in form kRows
+  float* spread;        // [padded(m)] u, with kRows
   float* partial;       // [chunks, m, d] KᵀV of each chunk
   float* partial_sums;  // [chunks, padded(m)] Kᵀ1 of each chunk
   float* cross;         // [n, padded(m)] K, or null when it would exceed kKeptCross
@@ -121,8 +118,8 @@ struct SoftGradient {
   Rows q;                           // [n, d] written; of the unscaled q, through K only
   Rows v;                           // [n, d] written
   float* landmark = nullptr;        // [m, d] written
-  const float* sums = nullptr;      // [m] s as saved by the forward pass, in form kRows
-  ConstRows mixed{};                // [n, d] Y of the forward pass, in form kRows
+  const float* sums = nullptr;      // [m] s as saved by the forward pass, with kRows
+  ConstRows mixed{};                // [n, d] Y of the forward pass, with kRows
 };
 
 int64_t soft_backward_size(const SoftHead& head);  // floats of memory

@@ -8,7 +8,7 @@
 namespace soft {
 namespace {
 
-constexpr int64_t kRowColumns = 3;  // what form kRows adds to dK's product: dr·uᵀ + 1·dsᵀ + dc·1ᵀ
+constexpr int64_t kRowColumns = 3;  // what kRows adds to dK's product: dr·uᵀ + 1·dsᵀ + dc·1ᵀ
 
 struct Memory {
   float* landmarks;    // packed
@@ -63,13 +63,13 @@ Memory carve(const SoftHead& head, Carver& carver) {
 struct Pass {
   SoftHead head;
   SoftGradient gradient;
-  SoftForm form;
+  Normalise normalise;
   Memory memory;
   PackedLandmarks packed;
   int64_t m, d, width;
   float spread_square = 0;  // |u|²
 
-  bool rows() const { return form == SoftForm::kRows; }
+  bool rows() const { return normalise == Normalise::kRows; }
   int64_t inner() const { return 2 * d + (rows() ? kRowColumns : 0); }
 
   float* kernel_tile(int64_t token) const {  // [rows, padded(m)]
@@ -78,17 +78,17 @@ struct Pass {
 };
 
 // A, N and M, as in the forward pass.
-Pass recall(const SoftHead& head, SoftForm form, const SoftGradient& gradient,
+Pass recall(const SoftHead& head, Normalise normalise, const SoftGradient& gradient,
             const Memory& memory) {
   const int64_t m = head.landmarks, d = head.dim;
   const ConstRows landmarks{head.landmark, d};
   gaussian_self(m, d, landmarks, head.landmark_mask, memory.a, memory.scratch);
-  degree_factors(head, form, memory.a, memory.e);
+  degree_factors(head, normalise, memory.a, memory.e);
   scale_by_degree(m, memory.e, gradient.inverse, memory.core);
   gemm({m, d, m}, {memory.core, m}, {gradient.gathered, d}, memory.mixed, d);
   Pass pass{head,
             gradient,
-            form,
+            normalise,
             memory,
             pack_landmarks(m, d, landmarks, head.scale, head.landmark_mask, memory.landmarks),
             m,
@@ -100,7 +100,7 @@ Pass recall(const SoftHead& head, SoftForm form, const SoftGradient& gradient,
   return pass;
 }
 
-// What dividing by the sums of rows means for a tile, in form kRows.
+// What dividing by the sums of rows means for a tile, with kRows.
 struct RowTile {
   float share[kTokenTile];       // 1/g
   float grad_sum[kTokenTile];    // dr
@@ -172,7 +172,7 @@ void pull_back(const Pass& p) {
   pair_columns(p);
 }
 
-// G beside V, so that dK = G·Mᵀ + V·Uᵀ is one product; in form kRows dr, 1 and dc beside them.
+// G beside V, so that dK = G·Mᵀ + V·Uᵀ is one product; with kRows dr, 1 and dc beside them.
 void pair_rows(const Pass& p, int64_t token, int64_t rows, const float* k) {
   ConstRows g{p.gradient.y.row(token), p.gradient.y.stride};
   RowTile tile;
@@ -238,7 +238,7 @@ void add_degree_gradient(const Pass& p) {
   }
 }
 
-// dA = -X·dX·X from dN = T·Sᵀ, and through D in form kCore.
+// dA = -X·dX·X from dN = T·Sᵀ, and through D with kCore.
 void invert_gradient(const Pass& p) {
   const Memory& memory = p.memory;
   const int64_t m = p.m;
@@ -250,7 +250,7 @@ void invert_gradient(const Pass& p) {
   scale_by_degree(m, memory.e, memory.grad_core, memory.grad_a);  // dX
   gemm({m, m, m, -1}, x, {memory.grad_a, m}, memory.scratch, m);  // -X·dX
   gemm({m, m, m}, {memory.scratch, m}, x, memory.grad_a, m);
-  if (p.form == SoftForm::kCore) add_degree_gradient(p);
+  if (p.normalise == Normalise::kCore) add_degree_gradient(p);
 }
 
 // dL += C·L - rowsum(C)∘L with C = A∘(dA + dAᵀ), 0 where A = 1.
@@ -282,7 +282,7 @@ int64_t soft_backward_size(const SoftHead& head) {
 void soft_attention_backward(const SoftHead& head, const SoftOptions& options,
                              const SoftGradient& gradient, float* memory) {
   Carver carver(memory);
-  const Pass pass = recall(head, options.form, gradient, carve(head, carver));
+  const Pass pass = recall(head, options.normalise, gradient, carve(head, carver));
   pull_back(pass);
   scatter(pass);
   invert_gradient(pass);

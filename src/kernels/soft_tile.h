@@ -29,7 +29,7 @@ inline bool keeps_cross(const SoftHead& head) {
 }
 
 // e [m], ones in the forms that have none; N = e∘X∘eᵀ in all cases. a, x, core: [m, m].
-void degree_factors(const SoftHead& head, SoftForm form, const float* a, float* e);
+void degree_factors(const SoftHead& head, Normalise normalise, const float* a, float* e);
 void scale_by_degree(int64_t m, const float* e, const float* x, float* core);
 
 // B = K∘dK of a tile, 0 where K = 1, with dK = left·right formed on the fly.

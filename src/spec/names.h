@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/soft_form.h"  // Inverse, Normalise
+
 namespace soft {
 
 enum class Mechanism {
@@ -22,20 +24,12 @@ enum class Mechanism {
 };
 
 enum class Sampler { kConv, kAvg, kRandom, kBiased };
-enum class Inverse { kNewton, kNewtonAdaptive, kNewtonPaper, kExact };
 enum class InverseGrad { kOneShot, kUnrolled };
 
 // Where d^-1/4 stands for landmarks that pass a LayerNorm: before it, which undoes it (released
 // code), or after it, so that tokens and landmarks share one scale (the paper's formula).
 enum class KernelScale { kReleased, kPaper };
 
-// What S = K1 inv(A) K1' becomes before it meets V; D = diag(S·1), guarded where that vanishes.
-enum class Normalise {
-  kNone,  // S
-  kCore,  // inv(A) between D_A^-1/2, D_A the row sums of A: soft-norm
-  kRows,  // D^-1 S: every row adds up to 1, as softmax's do
-  kMean,  // S / n
-};
 enum class Stage4 { kSoftmax, kSoft };
 enum class LayerForm { kPost, kPre };  // LN after the residual (SOFT) or before the branch (ViT)
 

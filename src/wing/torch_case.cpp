@@ -133,8 +133,8 @@ std::vector<StageTrace> trace_inverse(const TorchTrace& request) {
   return guarded(request.model.threads, [&] {
     const torch::NoGradGuard no_grad;
     const std::vector<Tensor> cores = cores_of(request);
-    const InverseRule rule{request.mode, InverseGrad::kOneShot, request.steps,
-                           request.model.spec.epsilon};
+    const InverseRule rule{{request.mode, request.steps, request.model.spec.epsilon},
+                           InverseGrad::kOneShot};
     std::vector<StageTrace> traces;
     size_t layer = 0;
     for (size_t stage = 0; stage < request.model.spec.stages.size(); ++stage) {

@@ -41,12 +41,11 @@ TEST(BoxFlag, NamesTheBoxesThatThereAre) {
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_THAT(none.err, AllOf(HasSubstr("'cifar10'"), HasSubstr("nor are those of any other")));
   box.add_cifar10();
-  const std::vector<std::vector<std::string>> commands{
-      {"classify", kCat},
-      {"embed", kCat, "--out", "/dev/null"},
-      {"attend", kCat, "--query", "1,1", "--json"},
-      {"eval", "--data", "cue"},
-      {"serve"}};
+  const std::vector<std::vector<std::string>> commands{{"classify", kCat},
+                                                       {"embed", kCat, "--out", "/dev/null"},
+                                                       {"attend", kCat, "--query", "1,1", "--json"},
+                                                       {"eval", "--data", "cue"},
+                                                       {"serve"}};
   for (std::vector<std::string> arguments : commands) {
     arguments.insert(arguments.end(), {"--box", "cue"});
     const Outcome absent = run_soft(arguments);

@@ -208,30 +208,13 @@ class PlainModel : private PlainLayers {
     const Doubles on_grid(q.begin() + tokens.prefix * d, q.end());
     const Doubles l = landmarks(spec, name, tokens.grid, on_grid);
     const auto m = static_cast<int64_t>(l.size()) / d;
-    const plain::SoftCase<double> c{n, m, d, q, v, l, {}, {}, 1.0, form(spec)};
+    const plain::SoftCase<double> c{n, m, d, q, v, l, {}, {}, 1.0, normalisation_of(spec)};
     return plain::soft_attention(c, inverse(spec, m, plain::landmark_kernel(c)));
-  }
-
-  static SoftForm form(const AttentionSpec& spec) {
-    switch (normalisation_of(spec)) {
-      case Normalise::kCore:
-        return SoftForm::kCore;
-      case Normalise::kRows:
-        return SoftForm::kRows;
-      case Normalise::kMean:
-        return SoftForm::kMean;
-      default:
-        return SoftForm::kPlain;
-    }
   }
 
   static Doubles inverse(const AttentionSpec& spec, int64_t m, const Doubles& a) {
     if (spec.inverse == Inverse::kExact) return plain::exact_inverse(m, a, spec.epsilon);
-    const InverseMode mode = spec.inverse == Inverse::kNewton ? InverseMode::kNewton
-                             : spec.inverse == Inverse::kNewtonAdaptive
-                                 ? InverseMode::kNewtonAdaptive
-                                 : InverseMode::kNewtonPaper;
-    return plain::newton_inverse<double>({mode, spec.newton_steps, spec.epsilon}, m, a);
+    return plain::newton_inverse<double>({spec.inverse, spec.newton_steps, spec.epsilon}, m, a);
   }
 
   Doubles landmark_conv(const std::string& name, const Windows& windows, int64_t d,

@@ -18,7 +18,7 @@ const Rooms kTorchRooms{"attention", "model", "group", "train", "ops", "torch wi
 const std::map<std::string, Rooms> kArrows{
     {"base",       {}},
     {"kernels",    {"base"}},
-    {"spec",       {"base"}},
+    {"spec",       {"base", "kernels"}},
     {"describe",   {"base", "spec"}},
     {"plot",       {"base"}},
     {"image",      {"base", "kernels"}},

@@ -115,7 +115,7 @@ TEST(GoldenAttention, IsReproducedWithRatioFour) {
 
 TEST(GoldenAttention, IsReproducedNormalisedWithRatioTwo) {
   check_forward(
-      {"attention_r2_norm.f32", {8, 10}, 2, 3, {{InverseMode::kNewtonAdaptive}, SoftForm::kCore}});
+      {"attention_r2_norm.f32", {8, 10}, 2, 3, {{Inverse::kNewtonAdaptive}, Normalise::kCore}});
 }
 
 TEST(GoldenAttention, HasTheGradientsOfTheReference) {

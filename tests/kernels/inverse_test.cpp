@@ -72,10 +72,9 @@ TEST(Newton, AgreesWithTheGoldenMatricesForEveryTarget) {
   const auto all = golden_matrices();
   test::for_every_target([&] {
     for (const GoldenMatrix& g : all) {
-      EXPECT_LT(test::distance(newton({InverseMode::kNewton}, kGoldenSize, g.a).v, g.newton), 1e-3);
-      EXPECT_LT(
-          test::distance(newton({InverseMode::kNewtonAdaptive}, kGoldenSize, g.a).v, g.adaptive),
-          1e-3);
+      EXPECT_LT(test::distance(newton({Inverse::kNewton}, kGoldenSize, g.a).v, g.newton), 1e-3);
+      EXPECT_LT(test::distance(newton({Inverse::kNewtonAdaptive}, kGoldenSize, g.a).v, g.adaptive),
+                1e-3);
     }
   });
 }
@@ -83,10 +82,10 @@ TEST(Newton, AgreesWithTheGoldenMatricesForEveryTarget) {
 TEST(Newton, FollowsTheRecurrenceInDoubleOnAnySizeAndStep) {
   test::for_every_target([] {
     for (const int64_t m : {1, 2, 7, 12, 20, 36, 47, 49, 55, 64, 81}) {
-      for (const InverseMode mode :
-           {InverseMode::kNewton, InverseMode::kNewtonAdaptive, InverseMode::kNewtonPaper}) {
+      for (const Inverse mode :
+           {Inverse::kNewton, Inverse::kNewtonAdaptive, Inverse::kNewtonPaper}) {
         for (const int steps : {0, 1, 6, 20}) {
-          if (m == 1 && mode == InverseMode::kNewtonPaper) continue;  // sits on the edge: see below
+          if (m == 1 && mode == Inverse::kNewtonPaper) continue;  // sits on the edge: see below
           SCOPED_TRACE(testing::Message()
                        << "m " << m << " mode " << int(mode) << " steps " << steps);
           const InverseOptions options{mode, steps};
@@ -106,7 +105,7 @@ TEST(Newton, KeepsItsIteratesExactlySymmetric) {
   test::for_every_target([] {
     for (const int64_t m : {7, 36, 49, 54}) {
       for (const double spread : {0.05, 0.6}) {  // without and with a safe triangular factor
-        for (const InverseMode mode : {InverseMode::kNewton, InverseMode::kNewtonAdaptive}) {
+        for (const Inverse mode : {Inverse::kNewton, Inverse::kNewtonAdaptive}) {
           EXPECT_TRUE(symmetric(m, newton({mode}, m, kernel_of_landmarks(m, spread)).v)) << m;
         }
       }
@@ -116,8 +115,7 @@ TEST(Newton, KeepsItsIteratesExactlySymmetric) {
 
 TEST(Newton, MoreStepsThanItTakesToSettleChangeNothing) {
   const Matrix a = kernel_of_landmarks(20, 2);
-  EXPECT_EQ(newton({InverseMode::kNewton, 60}, 20, a).v,
-            newton({InverseMode::kNewton, 200}, 20, a).v);
+  EXPECT_EQ(newton({Inverse::kNewton, 60}, 20, a).v, newton({Inverse::kNewton, 200}, 20, a).v);
 }
 
 TEST(Exact, AgreesWithTheGoldenMatrices) {
@@ -159,7 +157,7 @@ TEST(Invert, FallsBackToExactWhereThePaperRuleFails) {
     for (const int steps : {20, 30, 120}) {
       Matrix v(m * m), scratch(inverse_scratch(m));
       const InverseReport report =
-          invert({InverseMode::kNewtonPaper, steps}, m, a.data(), v.data(), scratch.data());
+          invert({Inverse::kNewtonPaper, steps}, m, a.data(), v.data(), scratch.data());
       EXPECT_LT(report.residual, 1e-5);
       for (const float value : v) ASSERT_TRUE(std::isfinite(value));
       EXPECT_TRUE(report.fell_back) << steps;
@@ -179,7 +177,7 @@ TEST(Invert, StaysWithNewtonWhereItsResidualIsFine) {
 TEST(Invert, InExactModeReportsNoFallBack) {
   const Matrix a = kernel_of_landmarks(5, 1);
   Matrix v(25), scratch(inverse_scratch(5));
-  const InverseReport report = invert({InverseMode::kExact}, 5, a.data(), v.data(), scratch.data());
+  const InverseReport report = invert({Inverse::kExact}, 5, a.data(), v.data(), scratch.data());
   EXPECT_FALSE(report.fell_back);
   EXPECT_LT(report.residual, 0.05);
 }

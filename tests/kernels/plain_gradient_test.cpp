@@ -11,7 +11,7 @@ namespace {
 using test::doubles;
 using test::normal_floats;
 
-plain::SoftCase<double> small_case(SoftForm form, bool masked) {
+plain::SoftCase<double> small_case(Normalise form, bool masked) {
   plain::SoftCase<double> c{7, 4, 3, {}, {}, {}, {}, {}, 0.8, form};
   c.q = doubles(normal_floats(c.n * c.d, 1));
   c.v = doubles(normal_floats(c.n * c.d, 2));
@@ -23,7 +23,7 @@ plain::SoftCase<double> small_case(SoftForm form, bool masked) {
   return c;
 }
 
-class SoftDerivation : public testing::TestWithParam<std::tuple<SoftForm, bool>> {};
+class SoftDerivation : public testing::TestWithParam<std::tuple<Normalise, bool>> {};
 
 TEST_P(SoftDerivation, AgreesWithFiniteDifferences) {
   auto c = small_case(std::get<0>(GetParam()), std::get<1>(GetParam()));
@@ -37,8 +37,8 @@ TEST_P(SoftDerivation, AgreesWithFiniteDifferences) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Plain, SoftDerivation,
-                         testing::Combine(testing::Values(SoftForm::kPlain, SoftForm::kCore,
-                                                          SoftForm::kRows, SoftForm::kMean),
+                         testing::Combine(testing::Values(Normalise::kNone, Normalise::kCore,
+                                                          Normalise::kRows, Normalise::kMean),
                                           testing::Bool()));
 
 TEST(PlainGradient, OfTheValuePathAgreesWithFiniteDifferences) {

@@ -17,7 +17,7 @@ struct Fixture {
   plain::SoftCase<double> wide;
 };
 
-Fixture make_case(int64_t n, int64_t m, int64_t d, bool masked, SoftForm form, double spread = 1) {
+Fixture make_case(int64_t n, int64_t m, int64_t d, bool masked, Normalise form, double spread = 1) {
   const double size = spread / std::sqrt(static_cast<double>(d));
   const auto q = normal_floats(n * d, 1, 3 * size), v = normal_floats(n * d, 2);
   Fixture f{d + 3,
@@ -100,15 +100,15 @@ struct Sizes {
 constexpr Sizes kSizes[] = {{1, 1, 1},    {5, 1, 7},    {3, 7, 32},    {64, 12, 32},  {130, 49, 32},
                             {200, 20, 7}, {77, 49, 64}, {600, 16, 32}, {2000, 49, 32}};
 
-constexpr SoftForm kSoftForms[] = {SoftForm::kPlain, SoftForm::kCore, SoftForm::kRows,
-                                   SoftForm::kMean};
+constexpr Normalise kNormalisations[] = {Normalise::kNone, Normalise::kCore, Normalise::kRows,
+                                         Normalise::kMean};
 
 template <class Check>
 void for_every_case(const Check& check) {
   test::for_every_target([&] {
     for (const auto [n, m, d] : kSizes) {
       for (const bool masked : {false, true}) {
-        for (const SoftForm form : kSoftForms) {
+        for (const Normalise form : kNormalisations) {
           SCOPED_TRACE(testing::Message()
                        << n << " tokens, " << m << " landmarks, dim " << d
                        << (masked ? ", masked" : "") << ", form " << static_cast<int>(form));
@@ -147,11 +147,11 @@ TEST(SoftAttention, GradientsAgreeWithThePlainFormInDouble) {
   });
 }
 
-class SoftInEveryForm : public testing::TestWithParam<SoftForm> {};
-INSTANTIATE_TEST_SUITE_P(Forms, SoftInEveryForm, testing::ValuesIn(kSoftForms));
+class SoftInEveryForm : public testing::TestWithParam<Normalise> {};
+INSTANTIATE_TEST_SUITE_P(Forms, SoftInEveryForm, testing::ValuesIn(kNormalisations));
 
 TEST_P(SoftInEveryForm, GivesTheSameBitsWhetherItsPhasesRunInOrderOrNot) {
-  const SoftForm form = GetParam();
+  const Normalise form = GetParam();
   const Fixture f = make_case(1700, 49, 32, true, form);
   const SoftHead head = head_of(f);
   const Forward whole = run_forward(head, {{}, form});
@@ -169,7 +169,7 @@ TEST_P(SoftInEveryForm, GivesTheSameBitsWhetherItsPhasesRunInOrderOrNot) {
 }
 
 TEST_P(SoftInEveryForm, KeepsNoBitOfMaskedTokensAndOfPaddingBehindThem) {
-  const SoftForm form = GetParam();
+  const Normalise form = GetParam();
   test::for_every_target([form] {
     for (const int64_t real : {3, 64, 100, 700}) {
       const Fixture f = make_case(real + 1600, 20, 32, false, form);
@@ -191,7 +191,7 @@ TEST_P(SoftInEveryForm, KeepsNoBitOfMaskedTokensAndOfPaddingBehindThem) {
 }
 
 TEST_P(SoftInEveryForm, OfAnAllMaskedSequenceIsZero) {
-  const SoftForm form = GetParam();
+  const Normalise form = GetParam();
   const Fixture f = make_case(40, 6, 8, false, form);
   SoftHead head = head_of(f);
   const std::vector<float> none(40, 0.0f);
@@ -207,10 +207,9 @@ TEST_P(SoftInEveryForm, OfAnAllMaskedSequenceIsZero) {
 }
 
 TEST_P(SoftInEveryForm, IsFiniteForConstantAndForHugeQueries) {
-  const SoftForm form = GetParam();
+  const Normalise form = GetParam();
   for (const double spread : {0.0, 100.0}) {
-    for (const InverseMode mode :
-         {InverseMode::kNewton, InverseMode::kNewtonAdaptive, InverseMode::kNewtonPaper}) {
+    for (const Inverse mode : {Inverse::kNewton, Inverse::kNewtonAdaptive, Inverse::kNewtonPaper}) {
       const Fixture f = make_case(300, 49, 32, false, form, spread);
       const SoftHead head = head_of(f);
       const SoftOptions options{{mode}, form};
@@ -227,10 +226,10 @@ TEST_P(SoftInEveryForm, IsFiniteForConstantAndForHugeQueries) {
 
 // Every row of a matrix that is divided by the sums of its rows adds up to 1: constants stay.
 TEST(SoftAttention, DividedByItsRowSumsKeepsAConstant) {
-  Fixture f = make_case(130, 12, 32, true, SoftForm::kRows);
+  Fixture f = make_case(130, 12, 32, true, Normalise::kRows);
   std::fill(f.v.begin(), f.v.end(), 2.5f);
   const SoftHead head = head_of(f);
-  const Forward forward = run_forward(head, {{}, SoftForm::kRows});
+  const Forward forward = run_forward(head, {{}, Normalise::kRows});
   for (int64_t i = 0; i < head.tokens * head.dim; ++i) {
     const double expected = f.token_mask[i / head.dim] == 0 ? 0 : 2.5;
     ASSERT_NEAR(forward.y[i], expected, 2.5e-3) << i / head.dim;  // sums that cancel fade a little
@@ -240,12 +239,12 @@ TEST(SoftAttention, DividedByItsRowSumsKeepsAConstant) {
 // Released landmarks have norms that K1 never reaches: what is left of it differs by token only in
 // its scale, which the sums divide away.
 TEST(SoftAttention, DividedByItsRowSumsForgetsTheScaleOfItsKernel) {
-  Fixture f = make_case(40, 6, 8, false, SoftForm::kRows);
+  Fixture f = make_case(40, 6, 8, false, Normalise::kRows);
   for (float& value : f.landmark) value = 0.2f * value + 2;  // far from every token: K1 about 1e-7
   const SoftHead head = head_of(f);
-  const Forward forward = run_forward(head, {{}, SoftForm::kRows});
+  const Forward forward = run_forward(head, {{}, Normalise::kRows});
   const auto gradient =
-      run_backward(head, {{}, SoftForm::kRows}, forward, normal_floats(40 * 8, 1));
+      run_backward(head, {{}, Normalise::kRows}, forward, normal_floats(40 * 8, 1));
   EXPECT_GT(test::largest_of(forward.y), 1e-2);
   EXPECT_GT(test::largest_of(gradient.q), 1e-4);
 }

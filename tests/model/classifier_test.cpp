@@ -1,7 +1,7 @@
 #include "model/classifier.h"
 
-#include "model/checkpoint.h"
 #include "describe/cost.h"
+#include "model/checkpoint.h"
 #include "support/tensors.h"
 
 namespace soft {
@@ -122,7 +122,7 @@ TEST(Classifier, StaysFiniteForConstantAndSaturatedImagesAndHugeWeights) {
   }
 }
 
-TEST(Classifier, HasFiniteGradientsForConstantImagesInEveryInverseMode) {
+TEST(Classifier, HasFiniteGradientsForConstantImagesInEveryInverse) {
   for (const char* inverse : {"newton", "newton-adaptive", "newton-paper", "exact"}) {
     const auto model = evaluating(little({std::string("inverse=") + inverse}));
     model->forward(torch::full({2, 3, 64, 64}, 0.5)).square().sum().backward();

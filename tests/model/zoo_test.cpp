@@ -36,7 +36,8 @@ TEST_P(Zoo, LogitsEqualThePublicImplementation) {
   const test::Tensors golden = io();
   EXPECT_LT(relative_error(model->forward(golden.at("input")), golden.at("logits")), kZooTolerance);
   if (golden.count("input2") == 0) return;
-  EXPECT_LT(relative_error(model->forward(golden.at("input2")), golden.at("logits2")), kZooTolerance);
+  EXPECT_LT(relative_error(model->forward(golden.at("input2")), golden.at("logits2")),
+            kZooTolerance);
 }
 
 TEST_P(Zoo, APictureIsAnsweredAloneAsInABatch) {

@@ -25,10 +25,10 @@ TEST(Place, IsAloneWithoutVariables) {
 
 TEST(Place, ReadsTheVariablesOfTorchrun) {
   const RankPlace place = place_in({{"RANK", "3"},
-                                {"WORLD_SIZE", "4"},
-                                {"LOCAL_RANK", "1"},
-                                {"MASTER_ADDR", "node1"},
-                                {"MASTER_PORT", "1234"}});
+                                    {"WORLD_SIZE", "4"},
+                                    {"LOCAL_RANK", "1"},
+                                    {"MASTER_ADDR", "node1"},
+                                    {"MASTER_PORT", "1234"}});
   EXPECT_TRUE(place.grouped);
   EXPECT_EQ(place.rank, 3);
   EXPECT_EQ(place.world, 4);
@@ -40,20 +40,20 @@ TEST(Place, ReadsTheVariablesOfTorchrun) {
 
 TEST(Place, UsesTheStoreThatTorchrunKeeps) {
   const RankPlace place = place_in({{"RANK", "0"},
-                                {"WORLD_SIZE", "2"},
-                                {"MASTER_ADDR", "localhost"},
-                                {"TORCHELASTIC_USE_AGENT_STORE", "True"},
-                                {"TORCHELASTIC_RESTART_COUNT", "2"}});
+                                    {"WORLD_SIZE", "2"},
+                                    {"MASTER_ADDR", "localhost"},
+                                    {"TORCHELASTIC_USE_AGENT_STORE", "True"},
+                                    {"TORCHELASTIC_RESTART_COUNT", "2"}});
   EXPECT_TRUE(place.stores);
   EXPECT_EQ(place.prefix, "attempt_2");
 }
 
 TEST(Place, ReadsSlurmAndItsShortListOfHosts) {
   const RankPlace place = place_in({{"SLURM_PROCID", "5"},
-                                {"SLURM_STEP_NUM_TASKS", "8"},
-                                {"SLURM_LOCALID", "1"},
-                                {"SLURM_STEP_NODELIST", "node[03-07,9],login"},
-                                {"SLURM_JOB_ID", "123456"}});
+                                    {"SLURM_STEP_NUM_TASKS", "8"},
+                                    {"SLURM_LOCALID", "1"},
+                                    {"SLURM_STEP_NODELIST", "node[03-07,9],login"},
+                                    {"SLURM_JOB_ID", "123456"}});
   EXPECT_EQ(place.rank, 5);
   EXPECT_EQ(place.world, 8);
   EXPECT_EQ(place.local_rank, 1);

@@ -38,11 +38,11 @@ T row_norm(int64_t m, const std::vector<T>& a, T shift = 0, T factor = 1) {
 }
 
 template <class T>
-T first_factor(InverseMode mode, int64_t m, const std::vector<T>& a) {
+T first_factor(Inverse mode, int64_t m, const std::vector<T>& a) {
   const T norm = row_norm(m, a);
-  if (mode == InverseMode::kNewtonPaper) return 2 / (norm * norm);
+  if (mode == Inverse::kNewtonPaper) return 2 / (norm * norm);
   T alpha = T(1.8) / (norm * norm);
-  if (mode == InverseMode::kNewton) return alpha;
+  if (mode == Inverse::kNewton) return alpha;
   const std::vector<T> square = square_product(m, a, a);
   for (int i = 0; i < 10 && row_norm(m, square, T(1), alpha) > T(1.01); ++i) alpha /= 2;
   return alpha;
@@ -50,7 +50,7 @@ T first_factor(InverseMode mode, int64_t m, const std::vector<T>& a) {
 
 template <class T>
 std::vector<T> newton_inverse(const InverseOptions& options, int64_t m, const std::vector<T>& a) {
-  const bool shifted = options.mode == InverseMode::kNewton;
+  const bool shifted = options.mode == Inverse::kNewton;
   const std::vector<T> p = plus_identity(m, a, shifted ? T(options.epsilon) : T(0));
   const T alpha = first_factor(options.mode, m, a);
   std::vector<T> v = p;

@@ -19,7 +19,7 @@ struct SoftCase {
   std::vector<T> token_mask;     // [n], or empty
   std::vector<T> landmark_mask;  // [m], or empty
   T scale = 1;
-  SoftForm form = SoftForm::kPlain;
+  Normalise normalise = Normalise::kNone;
 
   bool real_token(int64_t i) const { return token_mask.empty() || token_mask[i] != 0; }
   bool real(int64_t i, int64_t j) const {
@@ -49,13 +49,13 @@ std::vector<T> landmark_kernel(const SoftCase<T>& c) {
 template <class T>
 std::vector<T> degree_factor(const SoftCase<T>& c, const std::vector<T>& a) {
   T all = 1;
-  if (c.form == SoftForm::kMean) {
+  if (c.normalise == Normalise::kMean) {
     T real = 0;
     for (int64_t i = 0; i < c.n; ++i) real += c.real_token(i) ? 1 : 0;
     all = 1 / std::sqrt(std::max(real, T(1)));
   }
   std::vector<T> e(c.m, all);
-  for (int64_t i = 0; c.form == SoftForm::kCore && i < c.m; ++i) {
+  for (int64_t i = 0; c.normalise == Normalise::kCore && i < c.m; ++i) {
     T degree = 0;
     for (int64_t j = 0; j < c.m; ++j) degree += a[i * c.m + j];
     e[i] = 1 / std::sqrt(degree);
@@ -136,7 +136,7 @@ std::vector<T> soft_attention(const SoftCase<T>& c, const std::vector<T>& x) {
   const std::vector<T> k = cross_kernel(c);
   const std::vector<T> core = core_of(c, landmark_kernel(c), x);
   const std::vector<T> y = scatter(c, k, mix(c, core, gather(c, k, c.v)));
-  return c.form == SoftForm::kRows ? divided(c, y, row_sums(c, k, core).g) : y;
+  return c.normalise == Normalise::kRows ? divided(c, y, row_sums(c, k, core).g) : y;
 }
 
 template <class T>
@@ -155,7 +155,7 @@ void pull(const SoftCase<T>& c, T weight, const T* from, T scale, const T* to, T
   }
 }
 
-// dA [m, m] from dN, through the one-shot inverse and, in form kCore, through D.
+// dA [m, m] from dN, through the one-shot inverse and, with kCore, through D.
 template <class T>
 std::vector<T> kernel_gradient(const SoftCase<T>& c, const std::vector<T>& a,
                                const std::vector<T>& x, const std::vector<T>& grad_core) {
@@ -171,7 +171,7 @@ std::vector<T> kernel_gradient(const SoftCase<T>& c, const std::vector<T>& a,
   }
   gemm<T>({m, m, m, -1}, {x.data(), m, true}, {grad_x.data(), m}, half.data(), m);
   gemm<T>({m, m, m}, {half.data(), m}, {x.data(), m, true}, grad_a.data(), m);
-  for (int64_t i = 0; c.form == SoftForm::kCore && i < m; ++i) {
+  for (int64_t i = 0; c.normalise == Normalise::kCore && i < m; ++i) {
     const T grad_degree = -grad_e[i] * e[i] * e[i] * e[i] / 2;
     for (int64_t j = 0; j < m; ++j) grad_a[i * m + j] += grad_degree;
   }
@@ -213,7 +213,7 @@ SoftGradients<T> soft_attention_backward(const SoftCase<T>& c, const std::vector
   const int64_t n = c.n, m = c.m, d = c.d;
   const std::vector<T> k = cross_kernel(c), a = landmark_kernel(c), core = core_of(c, a, x);
   const std::vector<T> s = gather(c, k, c.v), mixed = mix(c, core, s);
-  const bool by_rows = c.form == SoftForm::kRows;
+  const bool by_rows = c.normalise == Normalise::kRows;
   const RowSumsOf<T> sums = by_rows ? row_sums(c, k, core) : RowSumsOf<T>{};
   const std::vector<T> grad_y = by_rows ? divided(c, incoming, sums.g) : incoming;
   const std::vector<T> t = gather(c, k, grad_y), u = mix(c, core, t);
