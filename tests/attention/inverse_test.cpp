@@ -27,9 +27,9 @@ Tensor separated_core(int64_t m, torch::ScalarType type = torch::kFloat64) {
   return gaussian_self(torch::randn({2, m, 8}, type) * 0.9);
 }
 
-class Inverse : public testing::TestWithParam<Inverse> {};
+class EveryInverse : public testing::TestWithParam<Inverse> {};
 
-TEST_P(Inverse, InvertsAWellConditionedMatrix) {
+TEST_P(EveryInverse, InvertsAWellConditionedMatrix) {
   InverseRule options = with_mode(GetParam());
   options.epsilon = 0;
   const Tensor a = separated_core(12);
@@ -37,12 +37,12 @@ TEST_P(Inverse, InvertsAWellConditionedMatrix) {
   EXPECT_LT(test::absolute_error(product, torch::eye(12, a.options()).expand_as(product)), 1e-6);
 }
 
-TEST_P(Inverse, IsSymmetric) {
+TEST_P(EveryInverse, IsSymmetric) {
   const Tensor inv = inverse(separated_core(9, torch::kFloat32), with_mode(GetParam()));
   EXPECT_LT(relative_error(inv.transpose(-1, -2), inv), 1e-6);
 }
 
-TEST_P(Inverse, IsFiniteWithFiniteGradientsOnTheHardestMatrices) {
+TEST_P(EveryInverse, IsFiniteWithFiniteGradientsOnTheHardestMatrices) {
   const std::vector<Tensor> hard{torch::ones({1, 49, 49}), torch::eye(49).unsqueeze(0),
                                  gaussian_self(torch::randn({1, 49, 32}) * 1e-4),
                                  torch::ones({1, 1, 1})};
@@ -56,7 +56,7 @@ TEST_P(Inverse, IsFiniteWithFiniteGradientsOnTheHardestMatrices) {
   }
 }
 
-TEST_P(Inverse, OfOneMatrixDoesNotDependOnItsNeighbours) {
+TEST_P(EveryInverse, OfOneMatrixDoesNotDependOnItsNeighbours) {
   torch::manual_seed(5);
   const Tensor batch =
       torch::stack({torch::ones({16, 16}), torch::eye(16), gaussian_self(torch::randn({16, 8}))});
@@ -67,7 +67,7 @@ TEST_P(Inverse, OfOneMatrixDoesNotDependOnItsNeighbours) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Inverse, testing::ValuesIn(kModes), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(All, EveryInverse, testing::ValuesIn(kModes), [](const auto& info) {
   std::string name(name_of(info.param));
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
