@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/finite.h"
+#include "base/hold_signals.h"
 #include "describe/cost.h"
 #include "engine/shelf.h"
 #include "engine/team.h"
@@ -42,6 +43,7 @@ void check(const Packed& model, Workspace& workspace, const ImageBatch& images) 
 // Calls use(lane, image, pixels) for every image of the batch.
 void each_image(const Packed& model, Workspace& workspace, const ImageBatch& images,
                 const std::function<void(Carrier&, int64_t, const float*)>& use) {
+  const HoldSignals held;
   const int team = threads();
   const Split split = split_batch(images.count, team);
   const int64_t floats = 3 * images.size.size();

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/hold_signals.h"
 #include "base/parallel.h"
 
 namespace soft {
@@ -14,6 +15,7 @@ template <class Body>
 void share(int team, int64_t count, const Body& body) {
   std::atomic<int64_t> next{0};
   parallel_for(std::min<int64_t>(team, count), [&](int64_t begin, int64_t) {
+    const HoldSignals held;
     for (int64_t unit = next++; unit < count; unit = next++) body(static_cast<int>(begin), unit);
   });
 }

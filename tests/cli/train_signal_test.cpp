@@ -75,6 +75,17 @@ void wait_for_states(const std::string& folder) {
   FAIL() << "no states in two minutes";
 }
 
+// How many threads of the process take the signal.
+int listeners_of(pid_t pid, int number) {
+  int count = 0;
+  for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    const std::string status = test::read_file(task.path().string() + "/status");
+    const auto blocked = std::stoull(status.substr(status.find("SigBlk:") + 7), nullptr, 16);
+    count += ((blocked >> (number - 1)) & 1) == 0 ? 1 : 0;
+  }
+  return count;
+}
+
 class Ending : public testing::TestWithParam<int> {};
 
 INSTANTIATE_TEST_SUITE_P(Signals, Ending, testing::Values(SIGINT, SIGTERM, SIGHUP));
@@ -90,6 +101,27 @@ TEST_P(Ending, SavesAndLeavesWithTheWayToGoOn) {
   EXPECT_THAT(process.err(), HasSubstr("interrupted; `soft train --resume " + run));
   const auto dry = run_soft({"train", "--resume", run, "--dry-run"});
   EXPECT_EQ(dry.exit_code, 0) << dry.err;
+}
+
+TEST_P(Ending, OneThreadListensAndNoneThatComputesIsInterrupted) {
+  const test::TemporaryFolder folder;
+  const std::string run = folder.path("run");
+  const TrainingProcess process(kOptions + (" --out " + run), folder.path("err"));
+  wait_for_states(run);
+  EXPECT_EQ(listeners_of(process.pid(), GetParam()), 1);
+}
+
+TEST(Ending, ASecondSignalEndsATrainingRunAtOnce) {
+  const test::TemporaryFolder folder;
+  const std::string run = folder.path("run");
+  TrainingProcess process(kOptions + (" --out " + run), folder.path("err"));
+  wait_for_states(run);
+  process.signal(SIGSTOP);  // so that both have come before it goes on
+  process.signal(SIGINT);
+  process.signal(SIGTERM);
+  const int status = process.signal_and_wait(SIGCONT);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM);
 }
 
 TEST(Nohup, KeepsATrainingRunGoingWhenItsTerminalGoes) {
