@@ -247,8 +247,7 @@ void add_quantize(CLI::App& app) {
   auto options = std::make_shared<QuantizeOptions>();
   CLI::App* command = add_command(
       app, {"quantize", "Weights", "Turn a model's layers into int8: smaller and faster",
-            "soft quantize model.safetensors small.safetensors --data shapes --images 64\n"
-            "soft quantize model.safetensors small.safetensors --data shapes --keep head"});
+            "soft quantize model.safetensors int8.safetensors --data shapes --check 64"});
   command
       ->add_option("in", options->model.weights, "A .safetensors or .pth file in float32 or half")
       ->required()
