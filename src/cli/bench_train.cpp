@@ -17,16 +17,18 @@ struct BenchTrainOptions {
   ModelOptions model;
   std::vector<int> batches{8};
   bool compare = false;
+  bool recompute = false;
   BenchOptions bench;
 };
 
-std::function<void()> training_step(const ModelCase& model, bool fused) {
+std::function<void()> training_step(const ModelCase& model, bool fused, bool recompute) {
   TorchStep step;
   step.spec = model.spec;
   step.size = model.size;
   step.batch = model.batch;
   step.threads = threads();
   step.fused = fused;
+  step.recompute = recompute;
   return torch_wing().step(step);
 }
 
@@ -37,7 +39,8 @@ std::vector<Json> rows_for(ModelCase model, const BenchTrainOptions& options) {
   std::vector<Contestant> contestants;
   for (const std::string& engine : engines) {
     model.engine = engine;
-    contestants.push_back({model.name(), training_step(model, engine == "torch")});
+    contestants.push_back(
+        {model.name(), training_step(model, engine == "torch", options.recompute)});
   }
   const std::vector<Timing> timings = measure(contestants, options.bench);
   std::vector<Json> rows;
@@ -75,6 +78,8 @@ void add_bench_train(CLI::App& bench) {
   add_batch_flag(command, options->batches);
   command->add_flag("--compare", options->compare,
                     "Also run the plain tensor expressions; speedup is over them");
+  command->add_flag("--recompute", options->recompute,
+                    "Layers keep their inputs alone, as with `soft train --set recompute=on`");
   add_bench_flags(command, options->bench);
   command->callback([options] { run(*options); });
 }

@@ -39,6 +39,15 @@ Classifier::Classifier(const ModelSpec& spec)
       latest_(own_route()),
       latest_size_(own_size(spec)) {}
 
+void Classifier::set_recompute(bool recompute) {
+  if (recompute && own_route()->layers.empty()) {
+    fail_usage(
+        "recompute=on finds no layer of {} that could be computed twice: all hold batch norms",
+        spec_.name);
+  }
+  recompute_ = recompute;
+}
+
 std::shared_ptr<const Classifier::Route> Classifier::route_for(const Input& input) {
   check_input(spec_, input);
   const std::lock_guard<std::mutex> lock(latest_lock_);

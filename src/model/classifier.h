@@ -42,6 +42,10 @@ class Classifier : public DescribedModel {
   // Drop rates grow linearly from 0 in the first layer to `rate` in the last.
   void set_drop_path(double rate, bool whole_samples = false) { drop_ = {rate, whole_samples}; }
 
+  // Layers of a training step keep their inputs alone and are computed again on the way back.
+  // Throws a usage error when none of them can be.
+  void set_recompute(bool recompute);
+
   const ModelSpec& spec() const { return spec_; }
 
  private:

@@ -39,7 +39,9 @@ int64_t layers_behind(const Description& model, const Place& place) {
 }  // namespace
 
 DescribedModel::Route::Route(Description description)
-    : model(std::move(description)), last_use(model.parts.size()) {
+    : model(std::move(description)),
+      last_use(model.parts.size()),
+      layers(layers_to_recompute(model)) {
   for (size_t i = 0; i < model.parts.size(); ++i) {
     for (const int input : model.parts[i].inputs) last_use[input] = static_cast<int>(i);
   }
@@ -100,19 +102,60 @@ PartRun DescribedModel::part_run(const Part& part) {
 }
 
 // Values go as soon as no later part reads them.
+void DescribedModel::run_part(int part, const Route& route, const Input& input,
+                              std::vector<Tensor>& values) {
+  const Part& own = route.model.parts[part];
+  std::vector<Tensor> inputs;
+  for (const int from : own.inputs) inputs.push_back(values[from]);
+  for (const int from : own.inputs) {
+    if (route.last_use[from] == part) values[from] = Tensor();
+  }
+  values[part] = run(part_run(own), inputs, input);
+}
+
 Tensor DescribedModel::run_parts(const Route& route, const Input& input, const Watch& watch) {
-  const std::vector<Part>& parts = route.model.parts;
-  std::vector<Tensor> values(parts.size());
-  for (int i = 0; i < static_cast<int>(parts.size()); ++i) {
+  const auto count = static_cast<int>(route.model.parts.size());
+  std::vector<Tensor> values(count);
+  const bool twice = recompute_ && is_training() && torch::GradMode::is_enabled() && !watch;
+  auto layer = twice ? route.layers.begin() : route.layers.end();
+  for (int i = 0; i < count; ++i) {
     if (watch && !watch(i, values)) return {};
-    std::vector<Tensor> inputs;
-    for (const int from : parts[i].inputs) inputs.push_back(values[from]);
-    for (const int from : parts[i].inputs) {
-      if (route.last_use[from] == i) values[from] = Tensor();
+    if (layer != route.layers.end() && layer->begin == i) {
+      run_twice(*layer, route, input, values);
+      i = (layer++)->end - 1;
+    } else {
+      run_part(i, route, input, values);
     }
-    values[i] = run(part_run(parts[i]), inputs, input);
   }
   return values.back();
+}
+
+// The way back may begin when the model has long seen another size: the layer holds its route.
+void DescribedModel::run_twice(const Stretch& layer, const Route& route, const Input& input,
+                               std::vector<Tensor>& values) {
+  const auto body = [this, layer, input, held = route.shared_from_this()](const auto& inputs) {
+    std::vector<Tensor> own(layer.end);
+    for (size_t i = 0; i < inputs.size(); ++i) own[layer.inputs[i]] = inputs[i];
+    for (int i = layer.begin; i < layer.end; ++i) run_part(i, *held, input, own);
+    std::vector<Tensor> outputs;
+    for (const int output : layer.outputs) outputs.push_back(own[output]);
+    return outputs;
+  };
+  std::vector<Tensor> inputs, trained;
+  for (const int from : layer.inputs) inputs.push_back(values[from]);
+  std::set<int> read;  // parts may share a tensor
+  for (int i = layer.begin; i < layer.end; ++i) {
+    for (const int index : route.model.parts[i].tensors) {
+      if (tensors_[index].requires_grad() && read.insert(index).second) {
+        trained.push_back(tensors_[index]);
+      }
+    }
+  }
+  const std::vector<Tensor> outputs = recomputed(body, inputs, trained);
+  for (size_t i = 0; i < outputs.size(); ++i) values[layer.outputs[i]] = outputs[i];
+  for (const int from : layer.inputs) {
+    if (route.last_use[from] < layer.end) values[from] = Tensor();
+  }
 }
 
 Tensor DescribedModel::value_of(int part, const Route& route, const Input& input) {

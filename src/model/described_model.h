@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/input.h"
+#include "model/recompute.h"
 #include "model/run.h"
 
 namespace soft {
@@ -35,11 +36,12 @@ class DescribedModel : public torch::nn::Module {
 
  protected:
   // A description, and by part the last part that reads it.
-  struct Route {
+  struct Route : std::enable_shared_from_this<Route> {
     explicit Route(Description description);
 
     Description model;
     std::vector<int> last_use;
+    std::vector<Stretch> layers;  // that may be computed twice
   };
   // Called in front of each part, when its inputs are there; false ends the run.
   using Watch = std::function<bool(int part, const std::vector<torch::Tensor>& values)>;
@@ -54,12 +56,17 @@ class DescribedModel : public torch::nn::Module {
   Attention& attention_of(const Part& mix) { return *attentions_.at(mix.name); }
 
   Drop drop_;
+  bool recompute_ = false;  // layers of a training step keep their inputs alone
 
  private:
   void make_tensors();
   torch::Tensor held(const TensorShape& shape, const torch::Tensor& value);
   torch::nn::Module& group(const std::string& path);
   PartRun part_run(const Part& part);
+  void run_part(int part, const Route& route, const Input& input,
+                std::vector<torch::Tensor>& values);
+  void run_twice(const Stretch& layer, const Route& route, const Input& input,
+                 std::vector<torch::Tensor>& values);
 
   std::shared_ptr<const Route> own_;
   std::vector<torch::Tensor> tensors_;                                // of the description

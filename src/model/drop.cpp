@@ -20,6 +20,8 @@ struct Present {
 };
 thread_local Present* present = nullptr;
 
+at::Generator default_generator() { return at::globalContext().defaultGenerator(at::kCPU); }
+
 // Two elements from each 64 random bits.
 void fill(Random random, double keep, float* mask, int64_t count) {
   const auto limit = static_cast<uint64_t>(std::llround(keep * 0x1p32));
@@ -61,6 +63,25 @@ SampleScope::SampleScope(SampleKeys keys) {
 SampleScope::~SampleScope() {
   delete present;
   present = nullptr;
+}
+
+DropPoint next_drops() {
+  DropPoint point;
+  if (present != nullptr) point = {present->keys, present->draws, {}};
+  point.generator = default_generator().get_state();
+  return point;
+}
+
+DropAgain::DropAgain(const DropPoint& point)
+    : before_(present), generator_(default_generator().get_state()) {
+  present = point.keys ? new Present{*point.keys, point.draws} : nullptr;
+  default_generator().set_state(point.generator);
+}
+
+DropAgain::~DropAgain() {
+  delete present;
+  present = static_cast<Present*>(before_);
+  default_generator().set_state(generator_);
 }
 
 Tensor drop_elements(const Tensor& branch, double rate) {

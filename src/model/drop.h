@@ -6,6 +6,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace soft {
@@ -25,6 +26,27 @@ class SampleScope {
   ~SampleScope();
   SampleScope(const SampleScope&) = delete;
   SampleScope& operator=(const SampleScope&) = delete;
+};
+
+// What this thread would drop next.
+struct DropPoint {
+  std::optional<SampleKeys> keys;  // of the scope, if there is one
+  uint64_t draws = 0;
+  torch::Tensor generator;  // state of LibTorch's default one
+};
+DropPoint next_drops();
+
+// While one lives, this thread drops what it dropped from that point on; then it goes on as before.
+class DropAgain {
+ public:
+  explicit DropAgain(const DropPoint& point);
+  ~DropAgain();
+  DropAgain(const DropAgain&) = delete;
+  DropAgain& operator=(const DropAgain&) = delete;
+
+ private:
+  void* before_;
+  torch::Tensor generator_;
 };
 
 // Keeps each element, or each sample as a whole, of [B, n, C] with probability 1 - rate, scaled so

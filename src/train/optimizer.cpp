@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
+#include "attention/fast_path.h"
 #include "attention/torch.h"
+#include "base/parallel.h"
+#include "kernels/adamw.h"
 
 namespace soft {
 
@@ -22,21 +27,64 @@ AdamW::AdamW(const std::vector<ModelTensor>& tensors, const Recipe& recipe)
   }
 }
 
-void AdamW::step(double lr) {
+// Pieces of all slots together are shared among the threads: most slots are small.
+void AdamW::step(double lr, double clip) {
   const torch::NoGradGuard no_grad;
   ++steps_;
-  const double correction1 = 1 - std::pow(beta1_, static_cast<double>(steps_));
-  const double correction2 = std::sqrt(1 - std::pow(beta2_, static_cast<double>(steps_)));
+  constexpr int64_t kPiece = 1 << 15;
+  std::vector<Tensor> gradients;  // held until the pieces are done
+  std::vector<std::pair<AdamWStep, AdamWSlice>> pieces;
   for (Slot& slot : slots_) {
-    const Tensor& gradient = slot.parameter.grad();
-    if (!gradient.defined()) continue;
-    const double rate = lr * slot.rate;
-    if (slot.decays) slot.parameter.mul_(1 - rate * weight_decay_);
-    slot.mean.mul_(beta1_).add_(gradient, 1 - beta1_);
-    slot.square.mul_(beta2_).addcmul_(gradient, gradient, 1 - beta2_);
-    const Tensor denominator = (slot.square.sqrt() / correction2).add_(eps_);
-    slot.parameter.addcdiv_(slot.mean, denominator, -rate / correction1);
+    if (!slot.parameter.grad().defined()) continue;
+    if (!fast_path_applies(slot.parameter) || !slot.parameter.is_contiguous()) {
+      step_plainly(slot, lr, clip);
+      continue;
+    }
+    gradients.push_back(slot.parameter.grad().contiguous());
+    const AdamWStep step = kernel_step(slot, lr, clip);
+    const int64_t count = slot.parameter.numel();
+    slot.parameter.unsafeGetTensorImpl()->bump_version();  // as an operation of LibTorch would
+    for (int64_t at = 0; at < count; at += kPiece) {
+      pieces.push_back({step,
+                        {std::min(kPiece, count - at), gradients.back().data_ptr<float>() + at,
+                         slot.parameter.data_ptr<float>() + at, slot.mean.data_ptr<float>() + at,
+                         slot.square.data_ptr<float>() + at}});
+    }
   }
+  parallel_for(static_cast<int64_t>(pieces.size()), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) adamw(pieces[i].first, pieces[i].second);
+  });
+}
+
+AdamWStep AdamW::kernel_step(const Slot& slot, double lr, double clip) const {
+  const double rate = lr * slot.rate;
+  AdamWStep step;
+  step.clip = static_cast<float>(clip);
+  step.beta1 = static_cast<float>(beta1_);
+  step.gain1 = static_cast<float>(1 - beta1_);
+  step.beta2 = static_cast<float>(beta2_);
+  step.gain2 = static_cast<float>(1 - beta2_);
+  step.epsilon = static_cast<float>(eps_);
+  step.keep = static_cast<float>(slot.decays ? 1 - rate * weight_decay_ : 1);
+  step.rate = static_cast<float>(rate / correction1());
+  step.correction = static_cast<float>(correction2());
+  return step;
+}
+
+void AdamW::step_plainly(Slot& slot, double lr, double clip) {
+  const Tensor gradient = slot.parameter.grad() * clip;
+  const double rate = lr * slot.rate;
+  if (slot.decays) slot.parameter.mul_(1 - rate * weight_decay_);
+  slot.mean.mul_(beta1_).add_(gradient, 1 - beta1_);
+  slot.square.mul_(beta2_).addcmul_(gradient, gradient, 1 - beta2_);
+  const Tensor denominator = (slot.square.sqrt() / correction2()).add_(eps_);
+  slot.parameter.addcdiv_(slot.mean, denominator, -rate / correction1());
+}
+
+double AdamW::correction1() const { return 1 - std::pow(beta1_, static_cast<double>(steps_)); }
+
+double AdamW::correction2() const {
+  return std::sqrt(1 - std::pow(beta2_, static_cast<double>(steps_)));
 }
 
 void AdamW::zero_grad() {
@@ -51,17 +99,22 @@ std::vector<Tensor> AdamW::gradients() const {
   return gradients;
 }
 
-double clip_gradients(const std::vector<Tensor>& gradients, double limit) {
-  double squares = 0;
-  for (const Tensor& gradient : gradients) {
-    squares += gradient.square().sum(torch::kFloat64).item<double>();
-  }
-  const double norm = std::sqrt(squares);
-  const torch::NoGradGuard no_grad;
-  if (limit > 0 && norm > limit) {
-    for (Tensor gradient : gradients) gradient.mul_(limit / (norm + 1e-6));
-  }
-  return norm;
+double global_norm(const std::vector<Tensor>& gradients) {
+  std::vector<double> squares(gradients.size());
+  parallel_for(static_cast<int64_t>(gradients.size()), [&](int64_t begin, int64_t end) {
+    const torch::NoGradGuard no_grad;
+    for (int64_t i = begin; i < end; ++i) {
+      const Tensor& own = gradients[i];
+      squares[i] = fast_path_applies(own) && own.is_non_overlapping_and_dense()
+                       ? sum_of_squares(own.data_ptr<float>(), own.numel())
+                       : own.square().sum(torch::kFloat64).item<double>();
+    }
+  });
+  return std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
+}
+
+double clip_factor(double norm, double limit) {
+  return limit > 0 && norm > limit ? limit / (norm + 1e-6) : 1;
 }
 
 Ema::Ema(const std::vector<ModelTensor>& average, const std::vector<ModelTensor>& source,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/adamw.h"
 #include "model/classifier.h"
 #include "train/recipe.h"
 
@@ -25,7 +26,8 @@ class AdamW {
   // Only parameters that require gradients are trained.
   AdamW(const std::vector<ModelTensor>& tensors, const Recipe& recipe);
 
-  void step(double lr);
+  // On `clip` times the gradients.
+  void step(double lr, double clip = 1);
   void zero_grad();
   std::vector<torch::Tensor> gradients() const;  // defined ones only
   std::vector<Slot>& slots() { return slots_; }
@@ -34,13 +36,20 @@ class AdamW {
   void set_beta1(double beta1) { beta1_ = beta1; }  // for schedules that move it
 
  private:
+  void step_plainly(Slot& slot, double lr, double clip);  // as tensor expressions
+  AdamWStep kernel_step(const Slot& slot, double lr, double clip) const;
+  double correction1() const;
+  double correction2() const;
+
   double beta1_, beta2_, eps_, weight_decay_;
   int64_t steps_ = 0;
   std::vector<Slot> slots_;
 };
 
-// Scales gradients so that their global L2 norm is at most `limit`; returns the norm before.
-double clip_gradients(const std::vector<torch::Tensor>& gradients, double limit);
+double global_norm(const std::vector<torch::Tensor>& gradients);  // L2
+
+// What gradients of this norm are multiplied by so that it is at most `limit`; 0 limits nothing.
+double clip_factor(double norm, double limit);
 
 class Ema {
  public:

@@ -169,6 +169,7 @@ const std::vector<Field>& fields() {
       SOFT_FIELD(ema, "evaluate and save an average of the weights"),
       SOFT_FIELD(ema_decay, "what the average keeps at each step"),
       SOFT_FIELD(ema_warmup, "a quicker average at first; short runs need it"),
+      SOFT_FIELD(recompute, "compute layers again on the way back: less memory"),
       SOFT_FIELD(sync_bn, "batch norm over the batches of all ranks"),
       SOFT_FIELD(wire, "how gradients travel between ranks: fp32, or fp16"),
       SOFT_FIELD(bucket_mb, "MB of gradients that travel together"),

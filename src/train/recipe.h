@@ -48,6 +48,7 @@ struct Recipe {
   double ema_decay = 0.99996;
   bool ema_warmup = false;  // min(decay, 1 - (1 + t)^(-2/3))
 
+  bool recompute = false;
   bool sync_bn = false;
   Wire wire = Wire::kFloat;
   int64_t bucket_mb = 25;

@@ -77,6 +77,7 @@ Trainer::Trainer(Plan plan, const TrainRequest& request, TrainEvents events,
   if (request_.resume && writes()) state = states_.load();
   if (!state && writes()) start_weights();
   model_->set_drop_path(recipe.drop_path, recipe.stochastic_depth);
+  model_->set_recompute(recipe.recompute);
   if (plan_.run.freeze) freeze_all_but_head(*model_);
   optimizer_ = std::make_unique<AdamW>(model_->tensors(), recipe);
   if (recipe.ema) {
@@ -185,9 +186,9 @@ void Trainer::train_batch(const Batch& batch) {
   check_finite("loss", value, lr);
   if (!last) return;
   if (replica_) agree_on(replica_->finish());
-  const auto gradients = optimizer_->gradients();
-  check_finite("gradient's norm", clip_gradients(gradients, plan_.run.recipe.clip), lr);
-  optimizer_->step(lr);
+  const double norm = global_norm(optimizer_->gradients());
+  check_finite("gradient's norm", norm, lr);
+  optimizer_->step(lr, clip_factor(norm, plan_.run.recipe.clip));
   ++at_.step;
   if (ema_) ema_->update(at_.step);
 }

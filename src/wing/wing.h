@@ -42,6 +42,7 @@ struct TorchStep {
   int64_t batch = 1;
   int threads = 0;
   bool fused = true;
+  bool recompute = false;  // layers keep their inputs alone
 };
 
 // One mixing of given Q, K and V, again and again: what the mechanisms differ in, without the

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "attention/fast_path.h"
 #include "model/classifier.h"
 #include "support/tensors.h"
 #include "train/loss.h"
@@ -100,11 +101,52 @@ TEST(AdamW, DecaysMatricesAndPositionsButNotNormsBiasesAndTheClassToken) {
   EXPECT_EQ(decays.count("patch_embed1.proj.1.running_var"), 0u);
 }
 
-TEST(Clipping, ScalesToTheLimitAndReportsTheNorm) {
+// Odd sizes, a gradient in another order of memory, and one that is missing.
+TEST(AdamW, TheKernelTakesTheStepsOfItsPlainForm) {
+  torch::manual_seed(2);
+  const std::vector<std::vector<int64_t>> shapes{{1}, {17}, {5, 3}, {40000}, {4, 3, 5, 5}, {7}};
+  std::vector<ModelTensor> fused, plain;
+  for (const auto& shape : shapes) {
+    const Tensor start = torch::randn(shape);
+    const std::string name = std::to_string(fused.size());
+    fused.push_back({name, start.clone().set_requires_grad(true)});
+    plain.push_back({name, start.clone().set_requires_grad(true)});
+    fused.back().decays = plain.back().decays = fused.size() % 2 == 0;
+  }
+  AdamW kernel(fused, Recipe()), expression(plain, Recipe());
+  for (int step = 0; step < 5; ++step) {
+    for (size_t i = 0; i + 1 < fused.size(); ++i) {
+      Tensor gradient = torch::randn(shapes[i]);
+      if (gradient.dim() == 4) gradient = gradient.contiguous(torch::MemoryFormat::ChannelsLast);
+      fused[i].tensor.mutable_grad() = gradient;
+      plain[i].tensor.mutable_grad() = gradient;
+    }
+    kernel.step(1e-2, 0.7);
+    const FastPathScope off(false);
+    expression.step(1e-2, 0.7);
+  }
+  for (size_t i = 0; i < fused.size(); ++i) {
+    EXPECT_LT(test::relative_error(fused[i].tensor, plain[i].tensor), 1e-6) << shapes[i];
+    EXPECT_LT(test::relative_error(kernel.slots()[i].square, expression.slots()[i].square), 1e-6);
+  }
+}
+
+TEST(Clipping, MeasuresTheNormAndBringsItToTheLimit) {
   const Tensor a = torch::full({2}, 3.0), b = torch::full({2}, 4.0);  // norm sqrt(50)
-  EXPECT_NEAR(clip_gradients({a, b}, 1.0), std::sqrt(50.0), 1e-6);
-  EXPECT_NEAR(std::sqrt((a.square().sum() + b.square().sum()).item<double>()), 1.0, 1e-5);
-  EXPECT_NEAR(clip_gradients({a, b}, 0), 1.0, 1e-5);  // 0: measured, not clipped
+  const double norm = global_norm({a, b});
+  EXPECT_NEAR(norm, std::sqrt(50.0), 1e-6);
+  EXPECT_NEAR(norm * clip_factor(norm, 1.0), 1.0, 1e-6);
+  EXPECT_EQ(clip_factor(norm, 8.0), 1.0);
+  EXPECT_EQ(clip_factor(norm, 0), 1.0);  // 0: measured, not clipped
+}
+
+TEST(Clipping, TheNormIsThatOfTheTensorExpression) {
+  torch::manual_seed(3);
+  const Tensor a = torch::randn({1001, 37}), b = torch::randn({4, 3, 5, 5}).permute({0, 2, 3, 1});
+  const Tensor c = torch::randn({9, 9}).narrow(1, 2, 4);
+  const double norm = global_norm({a, b, c});
+  const FastPathScope off(false);
+  EXPECT_NEAR(norm / global_norm({a, b, c}), 1, 1e-7);
 }
 
 TEST(Ema, FollowsItsDecayAndWarmsUp) {
