@@ -3,14 +3,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <set>
 
 #include "base/parallel.h"
+#include "base/seconds.h"
 #include "cli/bench.h"
 #include "cli/command.h"
 #include "spec/sequence_spec.h"
+#include "study/attention_growth.h"
 #include "study/child.h"
-#include "study/fit.h"
 #include "wing/wing.h"
 
 namespace soft {
@@ -28,14 +31,17 @@ struct BenchAttentionOptions {
   bool sequence = false;
   bool backward = false;
   bool compare = false;
+  std::string sampler = "conv";
+  double patience = 0;  // seconds; 0: endless
   BenchOptions bench;
 };
 
 struct AttentionCase {
   std::string name;
   TorchMix mix;
-  TorchMix smallest;  // of the same mechanism
-  Json megabytes;     // null: did not fit
+  TorchMix smallest;   // of the same mechanism
+  Json megabytes{};    // null: did not fit
+  double seconds = 0;  // of the run that showed it, its preparation included
 
   const char* pass() const { return mix.backward ? "step" : "forward"; }
 };
@@ -46,6 +52,7 @@ TorchMix picture_mix(const std::string& attention, int side, const BenchAttentio
   mix.spec.heads = options.heads;
   mix.spec.dim = options.heads * base_head_dim();
   mix.spec.ratio = side / kLandmarkSide;
+  mix.spec.sampler = parse_enum<Sampler>("sampler", options.sampler);
   mix.grid = {side, side};
   validate(mix.spec);
   return mix;
@@ -76,7 +83,7 @@ AttentionCase make_case(const std::string& attention, int64_t size, bool backwar
     mix.backward = backward;
     return mix;
   };
-  return {attention, mix_at(size), mix_at(options.sequence ? kFewestTokens : kLandmarkSide), {}};
+  return {attention, mix_at(size), mix_at(options.sequence ? kFewestTokens : kLandmarkSide)};
 }
 
 // A size is a side of a picture's grid, or the tokens of a sequence.
@@ -129,52 +136,20 @@ void add_times(std::vector<Json>& rows, const std::vector<AttentionCase>& cases,
   }
 }
 
-// The points (tokens, column) of every mechanism in one pass, in the order of the rows.
-std::vector<Series> series_of(const std::vector<Json>& rows, const char* pass, const char* column) {
-  std::vector<Series> all;
-  for (const Json& row : rows) {
-    if (row.at("pass") != pass) continue;
-    const std::string name = row.at("attention");
-    auto found = std::find_if(all.begin(), all.end(), [&](auto& s) { return s.name == name; });
-    if (found == all.end()) found = all.insert(all.end(), {name, {}, false});
-    if (row.at(column).is_null()) continue;
-    found->points.push_back({row.at("tokens").get<double>(), row.at(column).get<double>()});
-  }
-  return all;
-}
-
-Json exponent_in(const Series& series) {
-  const std::optional<double> exponent = exponent_of(series.points);
-  return exponent ? Json(*exponent) : Json();
-}
-
-Json exponents_of(const std::vector<Json>& rows) {
-  Json exponents = Json::array();
-  for (const char* pass : {"forward", "step"}) {
-    const auto times = series_of(rows, pass, "ms_median"), memories = series_of(rows, pass, "mb");
-    for (size_t i = 0; i < times.size(); ++i) {
-      exponents.push_back({{"attention", times[i].name},
-                           {"pass", pass},
-                           {"time_exponent", exponent_in(times[i])},
-                           {"memory_exponent", exponent_in(memories[i])}});
-    }
-  }
-  return exponents;
-}
-
-Drawing chart_of(const std::vector<Json>& rows, const char* pass) {
-  LineChart chart;
-  chart.title = fmt::format("Time of one attention, {}, against the number of tokens", pass);
-  chart.x = {"tokens", true, {}, {}};
-  chart.y = {"milliseconds", true, {}, {}};
-  chart.series = series_of(rows, pass, "ms_median");
-  for (Series& series : chart.series) series.name = with_exponent(series.name, series.points);
-  return draw(chart);
-}
-
 Drawing chart_of(const std::vector<Json>& rows, const BenchAttentionOptions& options) {
-  if (!options.sequence) return chart_of(rows, options.backward ? "step" : "forward");
-  return stacked(chart_of(rows, "forward"), chart_of(rows, "step"));
+  if (!options.sequence) return attention_chart(rows, options.backward ? "step" : "forward");
+  return stacked(attention_chart(rows, "forward"), attention_chart(rows, "step"));
+}
+
+const std::vector<AttentionCase>& measure_memories(std::vector<AttentionCase>& cases) {
+  for (AttentionCase& one : cases) {
+    const auto name =
+        fmt::format("memory of {} {}, {} tokens", one.name, one.pass(), one.mix.grid.size());
+    const auto begun = std::chrono::steady_clock::now();
+    one.megabytes = peak_megabytes(name, [&] { return measure_memory(one); });
+    one.seconds = seconds_since(begun);
+  }
+  return cases;
 }
 
 void run(const BenchAttentionOptions& options) {
@@ -184,18 +159,22 @@ void run(const BenchAttentionOptions& options) {
                         : std::vector<int64_t>(options.sides.begin(), options.sides.end())) {
     by_size.push_back(cases_at(size, options));
   }
+  std::set<std::string> slow;  // not tried at the larger sizes that follow
   for (auto& cases : by_size) {
-    for (AttentionCase& one : cases) {
-      const auto name =
-          fmt::format("memory of {} {}, {} tokens", one.name, one.pass(), one.mix.grid.size());
-      one.megabytes = peak_megabytes(name, [&] { return measure_memory(one); });
+    const auto is_slow = [&](const AttentionCase& one) {
+      return slow.count(one.name + one.pass()) > 0;
+    };
+    cases.erase(std::remove_if(cases.begin(), cases.end(), is_slow), cases.end());
+    for (const AttentionCase& one : measure_memories(cases)) {
+      if (options.patience > 0 && one.seconds > options.patience)
+        slow.insert(one.name + one.pass());
     }
   }
   std::vector<Json> rows;
   for (const auto& cases : by_size) add_times(rows, cases, options);
   Json all = rows;
   if (by_size.size() > 1) {
-    for (const Json& row : exponents_of(rows)) all.push_back(row);
+    for (const Json& row : growth_of(rows)) all.push_back(row);
   }
   report(all, options.bench);
   plot(chart_of(rows, options), options.bench);
@@ -248,6 +227,19 @@ void add_bench_attention(CLI::App& bench) {
       ->type_name("N");
   command->add_flag("--backward", options->backward, "Forward and backward");
   command->add_flag("--compare", options->compare, "Also SOFT as its plain tensor expression");
+  command
+      ->add_option(
+          "--sampler", options->sampler,
+          "SOFT's landmarks of pictures: conv, whose weights grow with the windows, or avg "
+          "(default: conv)")
+      ->check(CLI::IsMember({"conv", "avg"}).description(""))
+      ->type_name("NAME");
+  command
+      ->add_option("--patience", options->patience,
+                   "A mechanism that takes longer than this many seconds at one size is not tried "
+                   "at the next ones (default: all are)")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("SECONDS");
   add_bench_flags(command, options->bench);
   add_plot_flag(command, options->bench);
   command->callback([command, options] {

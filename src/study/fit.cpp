@@ -37,4 +37,22 @@ std::string with_exponent(const std::string& name, const std::vector<Point>& poi
   return exponent ? fmt::format("{} (n^{:.2f})", name, *exponent) : name;
 }
 
+std::optional<double> crossing_of(const std::vector<Point>& one, const std::vector<Point>& other) {
+  std::vector<Point> gaps;  // log(one / other) against log(x)
+  for (const Point& a : one) {
+    const auto same = [&](const Point& b) { return b.x == a.x; };
+    const auto b = std::find_if(other.begin(), other.end(), same);
+    if (b == other.end() || a.y <= 0 || b->y <= 0 || a.x <= 0) continue;
+    gaps.push_back({std::log(a.x), std::log(a.y / b->y)});
+  }
+  std::sort(gaps.begin(), gaps.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
+  for (size_t i = gaps.size(); i-- > 1;) {
+    const Point &before = gaps[i - 1], &after = gaps[i];
+    if (after.y >= 0) return {};
+    if (before.y < 0) continue;
+    return std::exp(before.x + (after.x - before.x) * before.y / (before.y - after.y));
+  }
+  return {};
+}
+
 }  // namespace soft

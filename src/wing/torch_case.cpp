@@ -112,6 +112,7 @@ std::function<void()> repeated_step(const TorchStep& request) {
 }
 
 std::function<void()> repeated_mix(const TorchMix& request) {
+  keep_freed_memory();
   return guarded(request.threads, [&]() -> std::function<void()> {
     torch::manual_seed(0);
     const auto attention = make_attention(request.spec);
