@@ -24,7 +24,8 @@ struct Map {
 Map grid_map(const Tensor& q, const Tokens& tokens) {
   const int64_t b = q.size(0), h = q.size(1), d = q.size(3);
   const auto [height, width] = tokens.grid;
-  const Tensor on_grid = q.narrow(2, tokens.prefix, height * width);
+  // Cutting off nothing would cost a copy on the way back.
+  const Tensor on_grid = tokens.prefix == 0 ? q : q.narrow(2, tokens.prefix, height * width);
   Map map;
   map.cells = on_grid.reshape({b * h, height, width, d}).permute({0, 3, 1, 2});
   if (tokens.mask.defined()) {
@@ -124,9 +125,13 @@ LandmarkSampler::LandmarkSampler(const AttentionSpec& spec, torch::nn::Module& o
   norm_->register_parameter("bias", torch::zeros({d}));
 }
 
+// Means and picks are scaled when they are few; the convolution reads scaled queries, as published.
 Landmarks LandmarkSampler::sample(const Tensor& q, const Tokens& tokens) const {
-  const bool pools = spec_.sampler == Sampler::kConv || spec_.sampler == Sampler::kAvg;
-  return pools ? pool(q, tokens) : pick(q, tokens);
+  if (spec_.sampler == Sampler::kConv) return convolve(scaled(q), tokens);
+  Landmarks landmarks =
+      spec_.sampler == Sampler::kAvg ? pooled_windows(q, tokens, spec_) : pick(q, tokens);
+  landmarks.tokens = scaled(landmarks.tokens);
+  return landmarks;
 }
 
 Landmarks LandmarkSampler::pick(const Tensor& q, const Tokens& tokens) const {
@@ -145,8 +150,7 @@ Landmarks LandmarkSampler::pick(const Tensor& q, const Tokens& tokens) const {
   return landmarks;
 }
 
-Landmarks LandmarkSampler::pool(const Tensor& q, const Tokens& tokens) const {
-  if (spec_.sampler == Sampler::kAvg) return pooled_windows(q, tokens, spec_);
+Landmarks LandmarkSampler::convolve(const Tensor& q, const Tokens& tokens) const {
   const Tensor kernel = convolution_->named_parameters()["weight"];
   Landmarks landmarks = pooled_windows(q, tokens, spec_, kernel);
   const auto norm = norm_->named_parameters();

@@ -31,11 +31,12 @@ class LandmarkSampler {
   // Registers the conv sampler's parameters in `owner` under their published names.
   LandmarkSampler(const AttentionSpec& spec, torch::nn::Module& owner);
 
-  Landmarks sample(const torch::Tensor& q, const Tokens& tokens) const;  // q scaled, [B, h, n, d]
+  // Landmarks of scaled queries; q itself is not scaled yet, [B, h, n, d].
+  Landmarks sample(const torch::Tensor& q, const Tokens& tokens) const;
 
  private:
   Landmarks pick(const torch::Tensor& q, const Tokens& tokens) const;
-  Landmarks pool(const torch::Tensor& q, const Tokens& tokens) const;
+  Landmarks convolve(const torch::Tensor& q, const Tokens& tokens) const;  // q scaled
 
   AttentionSpec spec_;
   std::shared_ptr<torch::nn::Module> convolution_, norm_;  // conv sampler only

@@ -82,7 +82,7 @@ class SoftAttention : public Attention {
         inverse_{{spec.inverse, spec.newton_steps, spec.epsilon}, spec.inverse_grad} {}
 
   Tensor mix(const Heads& heads, const Tokens& tokens) override {
-    const Landmarks landmarks = sampler_.sample(scaled(heads.q), tokens);
+    const Landmarks landmarks = sampler_.sample(heads.q, tokens);
     if (Probe* probe = Probe::present(); probe && probe->see) {
       probe->kernels = kernels_of(heads.q, landmarks);
       probe->kernels.inverse = inverse(probe->kernels.core, inverse_);

@@ -61,7 +61,7 @@ TEST(GoldenAttention, EachStepOfSoftEqualsTheReference) {
   const LandmarkSampler sampler(spec, owner);
   test::load_parameters(owner, golden, "weight.");
   const Tensor q = scaled(golden.at("q"));
-  const Tensor landmarks = sampler.sample(q, grid_tokens(12, 16)).tokens;
+  const Tensor landmarks = sampler.sample(golden.at("q"), grid_tokens(12, 16)).tokens;
   EXPECT_LT(relative_error(landmarks, golden.at("landmarks")), 1e-4);
   EXPECT_LT(relative_error(gaussian(q, landmarks), golden.at("cross")), 1e-4);
   const Tensor core = gaussian_self(landmarks);
