@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <optional>
 
 #include "attention/fast_path.h"
 #include "attention/head_rows.h"
@@ -44,14 +45,29 @@ struct Request {
   InverseRule inverse;
   Normalise normalise = Normalise::kNone;
   Tensor token_mask, landmark_mask;
+  std::optional<Windows> windows;  // landmarks are their means
 };
+
+std::vector<int64_t> as_numbers(const Windows& windows) {
+  const auto& [map, out, step] = windows;
+  return {map.h, map.w, out.h, out.w, step.h, step.w};
+}
+
+Windows as_windows(const std::vector<int64_t>& numbers) {
+  return {{numbers[0], numbers[1]}, {numbers[2], numbers[3]}, {numbers[4], numbers[5]}};
+}
 
 class SoftMix : public torch::autograd::Function<SoftMix> {
  public:
+  // `landmarks` is empty where the request has windows.
   static Tensor forward(AutogradContext* context, const Tensor& q, const Tensor& v,
                         const Tensor& landmarks, const Request& request) {
-    const SoftTensors in{with_dense_rows(q), with_dense_rows(v), landmarks.contiguous(),
-                         request.token_mask, request.landmark_mask};
+    const std::optional<Windows>& windows = request.windows;
+    const SoftTensors in{
+        with_dense_rows(q), with_dense_rows(v),
+        windows ? torch::empty({q.size(0), q.size(1), windows->count(), q.size(3)}, q.options())
+                : landmarks.contiguous(),
+        request.token_mask, request.landmark_mask};
     const int64_t m = in.landmark_count();
     const Tensor inverse = torch::empty({in.batch(), in.heads(), m, m}, q.options());
     const Tensor gathered = torch::empty({in.batch(), in.heads(), m, q.size(3)}, q.options());
@@ -64,6 +80,10 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
     for_each_head({in.batch(), in.heads()}, state_size + soft_tile_size(sizes),
                   [&](int64_t b, int64_t h, float* memory) {
                     const SoftHead head = in.head(b, h);
+                    if (windows) {
+                      average_pool(*windows, head.dim, head.q, head.scale, nullptr,
+                                   matrix_of(in.landmarks, b, h));
+                    }
                     SoftState state = soft_state(head, memory);
                     state.inverse = matrix_of(inverse, b, h);
                     state.gathered = matrix_of(gathered, b, h);
@@ -82,6 +102,7 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
     context->save_for_backward({in.q, in.v, in.landmarks, in.token_mask, in.landmark_mask, inverse,
                                 gathered, by_rows ? sums : Tensor(), by_rows ? y : Tensor()});
     context->saved_data["normalise"] = static_cast<int64_t>(options.normalise);
+    if (windows) context->saved_data["windows"] = as_numbers(*windows);
     return y;
   }
 
@@ -94,6 +115,10 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
     const Tensor grad_landmarks = torch::empty_like(in.landmarks);
     SoftOptions options;  // the inverse itself is saved, not computed again
     options.normalise = static_cast<Normalise>(context->saved_data["normalise"].toInt());
+    std::optional<Windows> windows;
+    if (context->saved_data.count("windows") > 0) {
+      windows = as_windows(context->saved_data["windows"].toIntVector());
+    }
     for_each_head({in.batch(), in.heads()}, soft_backward_size(in.head(0, 0)),
                   [&](int64_t b, int64_t h, float* memory) {
                     SoftGradient gradient;
@@ -107,9 +132,14 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
                       gradient.sums = matrix_of(sums, b, h);
                       gradient.mixed = rows_of(y, b, h);
                     }
-                    soft_attention_backward(in.head(b, h), options, gradient, memory);
+                    const SoftHead head = in.head(b, h);
+                    soft_attention_backward(head, options, gradient, memory);
+                    if (windows) {
+                      average_pool_backward(*windows, head.dim, gradient.landmark, head.scale,
+                                            nullptr, gradient.q);
+                    }
                   });
-    return {grad_q, grad_v, grad_landmarks, Tensor()};
+    return {grad_q, grad_v, windows ? Tensor() : grad_landmarks, Tensor()};
   }
 };
 
@@ -124,8 +154,14 @@ bool fused_applies(const Heads& heads, const InverseRule& rule) {
 Tensor fused_soft(const Heads& heads, const Landmarks& landmarks, const SoftRule& rule) {
   count_fast_path(FastPath::kSoft);
   const Request request{rule.inverse, rule.normalise, as_floats(rule.token_mask),
-                        as_floats(landmarks.present)};
+                        as_floats(landmarks.present), std::nullopt};
   return SoftMix::apply(heads.q, heads.v, landmarks.tokens, request);
+}
+
+Tensor fused_soft(const Heads& heads, const Windows& windows, const SoftRule& rule) {
+  count_fast_path(FastPath::kSoft);
+  return SoftMix::apply(heads.q, heads.v, torch::empty({0}),
+                        Request{rule.inverse, rule.normalise, {}, {}, windows});
 }
 
 }  // namespace soft

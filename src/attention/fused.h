@@ -8,6 +8,7 @@
 #include "attention/attention.h"
 #include "attention/inverse.h"
 #include "attention/sampler.h"
+#include "kernels/landmarks.h"
 
 namespace soft {
 
@@ -25,5 +26,9 @@ struct SoftRule {
 // landmarks, inv and K1'V for its gradient (and Y with Normalise::kRows): O(n·d), since K1 is
 // recomputed by tiles.
 torch::Tensor fused_soft(const Heads& heads, const Landmarks& landmarks, const SoftRule& rule);
+
+// The same through the means of these windows of the scaled q, whose gradient goes straight into
+// q's: no second array of n rows. Without masks.
+torch::Tensor fused_soft(const Heads& heads, const Windows& windows, const SoftRule& rule);
 
 }  // namespace soft

@@ -134,6 +134,16 @@ Landmarks LandmarkSampler::sample(const Tensor& q, const Tokens& tokens) const {
   return landmarks;
 }
 
+std::optional<Windows> LandmarkSampler::plain_windows(const Tokens& tokens) const {
+  const int64_t r = spec_.ratio;
+  const bool whole = !spec_.sequence || tokens.grid.h % r == 0;
+  if (spec_.sampler != Sampler::kAvg || spec_.landmarks > 0 || !whole || tokens.prefix > 0 ||
+      tokens.mask.defined()) {
+    return {};
+  }
+  return windows_by_ratio(tokens.grid, {r, spec_.sequence ? 1 : r});
+}
+
 Landmarks LandmarkSampler::pick(const Tensor& q, const Tokens& tokens) const {
   const int64_t m = landmark_count(spec_, tokens.grid);
   Tensor chosen = torch::arange(m);

@@ -9,7 +9,10 @@
 
 #include <torch/nn/module.h>
 
+#include <optional>
+
 #include "attention/attention.h"
+#include "kernels/landmarks.h"
 
 namespace soft {
 
@@ -33,6 +36,9 @@ class LandmarkSampler {
 
   // Landmarks of scaled queries; q itself is not scaled yet, [B, h, n, d].
   Landmarks sample(const torch::Tensor& q, const Tokens& tokens) const;
+
+  // Where landmarks are nothing but means of whole windows of all tokens.
+  std::optional<Windows> plain_windows(const Tokens& tokens) const;
 
  private:
   Landmarks pick(const torch::Tensor& q, const Tokens& tokens) const;

@@ -82,12 +82,18 @@ class SoftAttention : public Attention {
         inverse_{{spec.inverse, spec.newton_steps, spec.epsilon}, spec.inverse_grad} {}
 
   Tensor mix(const Heads& heads, const Tokens& tokens) override {
+    Probe* probe = Probe::present();
+    const bool seen = probe != nullptr && probe->see;
+    const SoftRule rule{inverse_, normalisation_of(spec()), tokens.mask};
+    const auto windows = sampler_.plain_windows(tokens);
+    if (windows && !seen && fused_applies(heads, inverse_))
+      return fused_soft(heads, *windows, rule);
     const Landmarks landmarks = sampler_.sample(heads.q, tokens);
-    if (Probe* probe = Probe::present(); probe && probe->see) {
+    if (seen) {
       probe->kernels = kernels_of(heads.q, landmarks);
       probe->kernels.inverse = inverse(probe->kernels.core, inverse_);
     }
-    return landmark_mix(heads, landmarks, {inverse_, normalisation_of(spec()), tokens.mask});
+    return landmark_mix(heads, landmarks, rule);
   }
 
  private:
