@@ -86,7 +86,8 @@ Drawing attention_chart(const std::vector<Json>& rows, const char* pass) {
   LineChart chart;
   chart.title = fmt::format("Time of one attention, {}, against the number of tokens", pass);
   if (const auto crossing = pays_from(rows, pass, "ms_median")) {
-    chart.title += fmt::format("; soft is faster than softmax from {:.0f} on", *crossing);
+    chart.title = fmt::format(
+        "One attention, {}: soft is faster than softmax from {:.0f} tokens on", pass, *crossing);
   }
   chart.x = {"tokens", true, {}, {}};
   chart.y = {"milliseconds", true, {}, {}};

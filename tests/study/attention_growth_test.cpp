@@ -64,7 +64,7 @@ TEST(Growth, ACaseThatDidNotFitHasNoPoint) {
 TEST(Growth, TheChartNamesTheCrossing) {
   const auto rows = both(rows_of("soft", 4, 1), rows_of("softmax", 1, 2));
   const std::string svg = to_svg(attention_chart(rows, "step"));
-  EXPECT_THAT(svg, testing::HasSubstr("faster than softmax from 256 on"));
+  EXPECT_THAT(svg, testing::HasSubstr("faster than softmax from 256 tokens on"));
   EXPECT_THAT(svg, testing::HasSubstr("softmax (n^2.00)"));
 }
 
