@@ -12,7 +12,6 @@
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/size.h"
-#include "weights/int8.h"
 
 namespace soft {
 namespace {
@@ -34,11 +33,7 @@ void export_model(OnnxOptions options) {
   const bool name = is_model_name(options.subject);
   (name ? options.model.model : options.model.weights) = options.subject;
   if (name) log("{} has no weights of its own: nobody trained these", options.subject);
-  LoadedModel model = load_model(options.model, options.seed);
-  if (has_int8(model.weights)) {
-    log("int8 weights are exported as the floats they stand for");
-    model.weights = dequantized(model.weights);
-  }
+  const LoadedModel model = load_model(options.model, options.seed);
   const int side = model.card.spec.image_size;
   const Exported written =
       export_onnx({model.weights, model.card, options.size.value_or(Grid{side, side}), options.out,

@@ -80,13 +80,24 @@ void OnnxGraph::output(const std::string& name, const Value& value, const Shape&
   describe(*graph.add_output(), name, shape);
 }
 
-OnnxGraph::Value OnnxGraph::tensor(const std::string& name, const std::vector<float>& values,
-                                   const Shape& shape) {
+void OnnxGraph::store(const std::string& name, int type, const void* values, size_t bytes,
+                      const Shape& shape) {
   onnx::TensorProto& tensor = *model_->proto.mutable_graph()->add_initializer();
   tensor.set_name(name);
-  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  tensor.set_data_type(type);
   for (const int64_t side : shape) tensor.add_dims(side);
-  tensor.set_raw_data(values.data(), values.size() * sizeof(float));
+  tensor.set_raw_data(values, bytes);
+}
+
+OnnxGraph::Value OnnxGraph::tensor(const std::string& name, const std::vector<float>& values,
+                                   const Shape& shape) {
+  store(name, onnx::TensorProto::FLOAT, values.data(), values.size() * sizeof(float), shape);
+  return name;
+}
+
+OnnxGraph::Value OnnxGraph::bytes(const std::string& name, const std::vector<int8_t>& values,
+                                  const Shape& shape) {
+  store(name, onnx::TensorProto::INT8, values.data(), values.size(), shape);
   return name;
 }
 
@@ -135,6 +146,20 @@ OnnxGraph::Value OnnxGraph::node(const char* operation, const std::vector<Value>
     std::visit([&](const auto& value) { set(attribute, value); }, setting);
   }
   return name;
+}
+
+OnnxGraph::Value OnnxGraph::dequantized(const Value& bytes, const Value& scales, int64_t axis) {
+  return node("DequantizeLinear", {bytes, scales}, {{"axis", axis}});
+}
+
+OnnxGraph::Value OnnxGraph::rounded(const Value& x, float scale, uint8_t zero) {
+  Value& zero_point = zeros_[zero];
+  if (zero_point.empty()) {
+    zero_point = fmt::format("byte_{}", zero);
+    store(zero_point, onnx::TensorProto::UINT8, &zero, 1, {});
+  }
+  const Value bytes = node("QuantizeLinear", {x, scalar(scale), zero_point});
+  return node("DequantizeLinear", {bytes, scalar(scale), zero_point});
 }
 
 OnnxGraph::Value OnnxGraph::transposed(const Value& x, const Shape& axes) {

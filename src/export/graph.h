@@ -37,6 +37,7 @@ class OnnxGraph {
 
   // Stored numbers. A name may be given once; scalars and shapes are stored once each.
   Value tensor(const std::string& name, const std::vector<float>& values, const Shape& shape);
+  Value bytes(const std::string& name, const std::vector<int8_t>& values, const Shape& shape);
   Value scalar(float value);
   std::string fresh(const std::string& word);  // a name that no other value has
   Value integers(const Shape& values);
@@ -61,6 +62,11 @@ class OnnxGraph {
   Value softmax(const Value& x);                // over the last axis
   Value layer_norm(const Value& x, const Value& gamma, const Value& beta, float epsilon);
   Value linear(const Value& x, const Value& weight, const Value& bias);  // weight [in, out]
+  // Stored bytes times the scales [shape[axis]] of one axis.
+  Value dequantized(const Value& bytes, const Value& scales, int64_t axis);
+  // x as bytes 0 to 255 can tell it, scale·(byte - zero): the pair of nodes by which runtimes know
+  // a product of bytes.
+  Value rounded(const Value& x, float scale, uint8_t zero);
   Value erf_gelu(const Value& x);
   Value tanh_gelu(const Value& x);
 
@@ -74,7 +80,11 @@ class OnnxGraph {
  private:
   struct Model;
   std::unique_ptr<Model> model_;
+  void store(const std::string& name, int type, const void* values, size_t bytes,
+             const Shape& shape);
+
   std::map<float, Value> scalars_;
+  std::map<uint8_t, Value> zeros_;
   std::map<Shape, Value> shapes_;
   std::map<int64_t, Value> identities_;
   int64_t nodes_ = 0;

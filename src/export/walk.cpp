@@ -1,9 +1,13 @@
 // The operations of SOFT's own models.
 #include "export/walk.h"
 
+#include <cmath>
+#include <limits>
+
 #include "base/error.h"
 #include "describe/positions.h"
 #include "export/mix.h"
+#include "kernels/quantize.h"
 #include "spec/landmark_count.h"
 #include "weights/fold.h"
 
@@ -13,8 +17,9 @@ namespace {
 using Value = OnnxGraph::Value;
 using Shape = OnnxGraph::Shape;
 
-std::vector<float> transposed(const std::vector<float>& matrix, int64_t rows, int64_t columns) {
-  std::vector<float> turned(matrix.size());
+template <class T>
+std::vector<T> transposed(const std::vector<T>& matrix, int64_t rows, int64_t columns) {
+  std::vector<T> turned(matrix.size());
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) turned[c * rows + r] = matrix[r * columns + c];
   }
@@ -52,8 +57,39 @@ Value OnnxWalk::curve(Curve curve, const Value& x) {
   return x;
 }
 
+// A scale must be positive: a channel that batch norm turns over has its bytes turned instead.
+Value OnnxWalk::byte_weight(const Int8Layer& layer, const std::vector<float>& factors,
+                            bool turned) {
+  const TensorShape& shape = info(0);
+  Value& known = byte_weights_[shape.name];
+  if (!known.empty()) return known;
+  const int64_t out = shape.shape[0], each = shape.elements() / out;
+  std::vector<int8_t> bytes(layer.weight, layer.weight + shape.elements());
+  std::vector<float> scales(out);
+  for (int64_t o = 0; o < out; ++o) {
+    const float scale = layer.scale[o] * factors[o];
+    scales[o] = std::max(std::abs(scale), std::numeric_limits<float>::min());
+    const int sign = scale > 0 ? 1 : scale < 0 ? -1 : 0;
+    for (int64_t i = 0; i < each; ++i) {
+      int8_t& byte = bytes[o * each + i];
+      byte = static_cast<int8_t>(std::clamp(sign * byte, -128, 127));
+    }
+  }
+  const Value weight = turned ? graph_.bytes(shape.name, transposed(bytes, out, each), {each, out})
+                              : graph_.bytes(shape.name, bytes, shape.shape);
+  const Value scale = graph_.tensor(int8_scale_name(shape.name), scales, {out});
+  return known = graph_.dequantized(weight, scale, turned ? 1 : 0);
+}
+
+Value OnnxWalk::byte_input(const Int8Layer& layer) {
+  const ByteScale scale = byte_scale(layer.lowest, layer.highest);
+  return graph_.rounded(input(), scale.scale, static_cast<uint8_t>(scale.zero));
+}
+
 Value OnnxWalk::emit(const op::Convolution& conv) {
-  std::vector<float> weight = floats(0), bias(conv.out);
+  const bool bytes = !conv.shared && is_int8(weights_, info(0).name);
+  // Of a layer in bytes one number a channel is folded: what its scale is multiplied by.
+  std::vector<float> weight = bytes ? std::vector<float>(conv.out, 1) : floats(0), bias(conv.out);
   if (conv.bias) bias = floats(1);
   Shape shape = info(0).shape;
   if (conv.shared) {  // the kernel once for each group
@@ -67,21 +103,35 @@ Value OnnxWalk::emit(const op::Convolution& conv) {
                           kBatchNormEpsilon};
     norm.fold_into(weight.data(), bias, static_cast<int64_t>(weight.size()) / conv.out);
   }
+  Value x = input(), kernel;
+  if (bytes) {
+    const Int8Layer layer = int8_layer(weights_, info(0).name);
+    x = byte_input(layer);
+    kernel = byte_weight(layer, weight, false);
+  } else {
+    kernel = stored(info(0).name, weight, shape);
+  }
   const int64_t k = conv.kernel, p = conv.padding;
-  const Value map = graph_.node("Conv",
-                                {input(), stored(info(0).name, weight, shape),
-                                 stored(part_->name + ".bias", bias, {conv.out})},
-                                {{"kernel_shape", Shape{k, k}},
-                                 {"strides", Shape{conv.stride, conv.stride}},
-                                 {"pads", Shape{p, p, p, p}},
-                                 {"group", conv.groups}});
+  const Value map =
+      graph_.node("Conv", {x, kernel, stored(part_->name + ".bias", bias, {conv.out})},
+                  {{"kernel_shape", Shape{k, k}},
+                   {"strides", Shape{conv.stride, conv.stride}},
+                   {"pads", Shape{p, p, p, p}},
+                   {"group", conv.groups}});
   return curve(conv.after, map);
 }
 
 Value OnnxWalk::emit(const op::Linear& linear) {
-  const Value weight =
-      stored(info(0).name, transposed(floats(0), linear.out, linear.in), {linear.in, linear.out});
-  return linear.bias ? graph_.linear(input(), weight, stored(1)) : graph_.product(input(), weight);
+  Value x = input(), weight;
+  if (is_int8(weights_, info(0).name)) {
+    const Int8Layer layer = int8_layer(weights_, info(0).name);
+    x = byte_input(layer);
+    weight = byte_weight(layer, std::vector<float>(linear.out, 1), true);
+  } else {
+    weight =
+        stored(info(0).name, transposed(floats(0), linear.out, linear.in), {linear.in, linear.out});
+  }
+  return linear.bias ? graph_.linear(x, weight, stored(1)) : graph_.product(x, weight);
 }
 
 Value OnnxWalk::emit(const op::Unflatten& map) {

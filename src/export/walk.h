@@ -3,12 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "describe/description.h"
 #include "export/graph.h"
+#include "weights/int8.h"
 #include "weights/weights.h"
 
 namespace soft {
@@ -35,7 +37,9 @@ class OnnxWalk {
   const Shape& input_shape() const { return model_.parts[part_->inputs[0]].shape; }
   const TensorShape& info(size_t index) const { return model_.tensors[part_->tensors.at(index)]; }
   std::vector<float> floats(size_t index) const {
-    return to_floats(weights_.tensors.at(info(index).name));
+    std::vector<float> values(info(index).elements());
+    copy_floats(weights_, info(index).name, values.data());
+    return values;
   }
   Value stored(size_t index) { return stored(info(index).name, floats(index), info(index).shape); }
   // A tensor that several parts share is stored once.
@@ -124,6 +128,10 @@ class OnnxWalk {
     return std::all_of(p.inputs.begin(), p.inputs.end(), [&](int i) { return is_fixed(i); });
   }
 
+  // The weight of a layer of bytes, [out, …] or turned to [in, out], its scales times `factors`
+  // [out]; and its input as bytes can tell it.
+  Value byte_weight(const Int8Layer& layer, const std::vector<float>& factors, bool turned);
+  Value byte_input(const Int8Layer& layer);
   Value curve(Curve curve, const Value& x);
   Value split_heads(const op::Mix& mix, const Value& x);
   Value with_value_path(const op::Mix& mix, const Value& y, const Value& v);
@@ -135,6 +143,7 @@ class OnnxWalk {
   const Part* part_ = nullptr;
   std::vector<Value> values_;
   std::set<std::string> known_;
+  std::map<std::string, Value> byte_weights_;  // by the tensor's name
 };
 
 }  // namespace soft

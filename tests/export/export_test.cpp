@@ -1,5 +1,8 @@
 // What `soft export` writes and refuses. scripts/check_onnx compares its numbers in ONNX Runtime.
+#include <filesystem>
+
 #include "base/json.h"
+#include "cli/weights_file.h"
 #include "support/support.h"
 
 namespace soft {
@@ -45,6 +48,22 @@ TEST_F(Export, SaysInTheFileWhatTheGraphCannotHold) {
   EXPECT_THAT(bytes, HasSubstr("divided by std"));
   EXPECT_THAT(bytes, HasSubstr("is not solved exactly"));
   EXPECT_THAT(bytes, HasSubstr("class_names"));
+}
+
+TEST_F(Export, WritesLayersOfBytesAsBytes) {
+  const std::string floats = folder_.path("floats.safetensors"),
+                    bytes = folder_.path("bytes.safetensors");
+  test::write_weights(floats, find_model("soft-pico"));
+  ASSERT_EQ(
+      run_soft({"quantize", floats, bytes, "--data", "shapes", "--images", "16", "--check", "16"})
+          .exit_code,
+      0);
+  const test::Outcome outcome = exported({bytes, "--check"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string graph = test::read_file(file());
+  EXPECT_THAT(graph, HasSubstr("QuantizeLinear"));
+  EXPECT_THAT(graph, HasSubstr("block1.0.att.ff1.weight_scale"));
+  EXPECT_LT(graph.size(), std::filesystem::file_size(floats) / 2);
 }
 
 TEST_F(Export, RefusesWhatOnnxLacks) {
