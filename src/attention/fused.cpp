@@ -72,7 +72,7 @@ class SoftMix : public torch::autograd::Function<SoftMix> {
     const Tensor inverse = torch::empty({in.batch(), in.heads(), m, m}, q.options());
     const Tensor gathered = torch::empty({in.batch(), in.heads(), m, q.size(3)}, q.options());
     const Tensor sums = torch::empty({in.batch(), in.heads(), m}, q.options());
-    const Tensor y = empty_like_heads(q);
+    Tensor y = empty_like_heads(q);
     const SoftOptions options{request.inverse, request.normalise};
     std::atomic<int64_t> fell_back{0};
     const SoftHead sizes = in.head(0, 0);

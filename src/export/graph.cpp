@@ -135,7 +135,7 @@ OnnxGraph::Value OnnxGraph::identity(int64_t side) {
 OnnxGraph::Value OnnxGraph::node(const char* operation, const std::vector<Value>& inputs,
                                  const Settings& settings) {
   onnx::NodeProto& node = *model_->proto.mutable_graph()->add_node();
-  const std::string name = fresh(operation);
+  std::string name = fresh(operation);
   node.set_op_type(operation);
   node.set_name(name);
   node.add_output(name);

@@ -103,7 +103,7 @@ class OnnxWalk {
   Value emit(const op::Order&) { return refused(); }
   Value emit(const op::Pair&) { return refused(); }
   Value emit(const op::Reduce& reduce) {
-    const Value sum = graph_.summed(input(), reduce.axis + 1);
+    Value sum = graph_.summed(input(), reduce.axis + 1);
     if (!reduce.mean) return sum;
     return graph_.divided(sum, graph_.scalar(static_cast<float>(input_shape()[reduce.axis])));
   }
