@@ -21,7 +21,16 @@ class FastPathScope {
 };
 
 // Which kernels ran how often since the start: a silent fall-back shows here.
-enum class FastPath { kSoft, kValuePath, kGelu, kLinear, kConvolution, kInverse, kSoftmax };
+enum class FastPath {
+  kSoft,
+  kValuePath,
+  kGelu,
+  kLinear,
+  kConvolution,
+  kInverse,
+  kSoftmax,
+  kDropout
+};
 void count_fast_path(FastPath path);
 int64_t fast_path_calls(FastPath path);
 

@@ -2,7 +2,6 @@
 // is O(n·d); the plain expression beside them builds the n x n matrix.
 
 #include <cmath>
-#include <limits>
 
 #include "attention/dense.h"
 #include "attention/fused_softmax.h"
@@ -16,13 +15,9 @@ namespace {
 
 using torch::Tensor;
 
-// The seed comes from the generator that a training state saves, so that a resumed run drops the
-// same weights.
 WeightDropout dropped_weights(const Tokens& tokens) {
   const double rate = tokens.training ? weight_dropout() : 0;
-  if (rate <= 0) return {};
-  const Tensor seed = torch::randint(std::numeric_limits<int64_t>::max(), {1}, torch::kInt64);
-  return {rate, static_cast<uint64_t>(seed.item<int64_t>())};
+  return rate > 0 ? WeightDropout{rate, drawn_seed()} : WeightDropout{};
 }
 
 class SoftmaxAttention : public Attention {

@@ -2,9 +2,14 @@
 // field of Tokens: the rate belongs to a forward pass of training and to nothing else.
 #pragma once
 
+#include <cstdint>
+
 namespace soft {
 
 double weight_dropout();  // of this thread, now; 0 outside every scope
+
+// Of one draw, from the generator that a training state saves: a resumed run drops the same.
+uint64_t drawn_seed();
 
 class WeightDropoutScope {
  public:

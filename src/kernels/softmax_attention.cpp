@@ -51,7 +51,7 @@ void run_queries(const SoftmaxHead& head, const Memory& memory, int64_t first, i
     const int64_t key = t * kKeyTile, keys = std::min(kKeyTile, head.tokens - key);
     const ScoreTile tile{first, rows, t, memory.keys + key * d, memory.weights};
     weigh_scores(head, tile, memory.bias, {memory.largest, memory.sum, memory.factor});
-    drop_weights(head, tile);
+    drop_weights(head, tile, tile.weights);
     scale_rows(rows, d, memory.factor, memory.y);
     gemm({rows, d, keys, 1, 1}, {memory.weights, kKeyTile}, {head.v.row(key), head.v.stride},
          memory.y, d);

@@ -48,8 +48,7 @@ void run_tile(const SoftmaxHead& head, const SoftmaxGradient& gradient, const Me
                  gradient.log_sums);
   const float* p = memory.p;
   if (head.dropout != 0) {
-    std::copy_n(memory.p, rows * kKeyTile, memory.dropped);
-    drop_weights(head, {first, rows, t, nullptr, memory.dropped});
+    drop_weights(head, {first, rows, t, nullptr, memory.dropped}, memory.p);
     p = memory.dropped;
   }
   gemm({keys, d, rows, 1, others}, {p, kKeyTile, true}, {g.data, g.stride}, gradient.v.row(key),

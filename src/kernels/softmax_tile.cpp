@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/dropout.h"
 #include "kernels/gemm.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -107,17 +108,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace soft {
-namespace {
-
-// A number for a place, evenly spread over 32 bits.
-uint32_t mixed(uint32_t x) {
-  x = (x ^ (x >> 16)) * 0x85ebca6bU;
-  x = (x ^ (x >> 13)) * 0xc2b2ae35U;
-  return x ^ (x >> 16);
-}
-
-}  // namespace
-
 HWY_EXPORT(weigh);
 HWY_EXPORT(recall);
 HWY_EXPORT(multiply_columns);
@@ -154,23 +144,16 @@ void recall_weights(const SoftmaxHead& head, const ScoreTile& tile, const float*
 void score_gradient(const SoftmaxHead& head, const ScoreTile& tile, ConstRows left, const float* p,
                     const float* delta) {
   HWY_DYNAMIC_DISPATCH(multiply_columns)(head, tile, left);
-  drop_weights(head, tile);
+  drop_weights(head, tile, tile.weights);
   HWY_DYNAMIC_DISPATCH(finish_gradient)(head, tile, p, delta);
 }
 
-void drop_weights(const SoftmaxHead& head, const ScoreTile& tile) {
+void drop_weights(const SoftmaxHead& head, const ScoreTile& tile, const float* from) {
   if (head.dropout == 0) return;
-  const auto dropped = static_cast<uint32_t>(std::lround(head.dropout * 16777216.0));  // of 2^24
-  const float kept = 1 / (1 - head.dropout);
-  const auto low = static_cast<uint32_t>(head.seed), high = static_cast<uint32_t>(head.seed >> 32);
-  const int64_t keys = std::min(kKeyTile, head.tokens - tile.keys * kKeyTile);
+  const int64_t first = tile.keys * kKeyTile, keys = std::min(kKeyTile, head.tokens - first);
   for (int64_t i = 0; i < tile.rows; ++i) {
-    const uint32_t row = mixed(mixed(low ^ static_cast<uint32_t>(tile.first + i)) + high);
-    float* weights = tile.weights + i * kKeyTile;
-    for (int64_t j = 0; j < keys; ++j) {
-      const auto key = static_cast<uint32_t>(tile.keys * kKeyTile + j);
-      weights[j] *= (mixed(row + 0x9e3779b9U * key) >> 8) < dropped ? 0 : kept;
-    }
+    drop_row({head.dropout, head.seed}, tile.first + i, first, keys, from + i * kKeyTile,
+             tile.weights + i * kKeyTile);
   }
 }
 

@@ -45,7 +45,8 @@ void recall_weights(const SoftmaxHead& head, const ScoreTile& tile, const float*
 void score_gradient(const SoftmaxHead& head, const ScoreTile& tile, ConstRows left, const float* p,
                     const float* delta);
 
-// Multiplies the weights of a tile by keep/(1 - rate).
-void drop_weights(const SoftmaxHead& head, const ScoreTile& tile);
+// tile.weights = from·keep/(1 - rate), from [rows, kKeyTile], which may be tile.weights; nothing
+// where nothing is dropped.
+void drop_weights(const SoftmaxHead& head, const ScoreTile& tile, const float* from);
 
 }  // namespace soft

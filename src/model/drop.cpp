@@ -1,16 +1,22 @@
 #include "model/drop.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "attention/fast_path.h"
 #include "attention/torch.h"
+#include "attention/weight_dropout.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "kernels/dropout.h"
 
 namespace soft {
 namespace {
 
 using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
 
 constexpr uint64_t kDrop = 4;  // behind the purposes of data/collate.cpp
 
@@ -53,6 +59,39 @@ Tensor keyed_mask(const Tensor& branch, double rate, int64_t count) {
   return mask.to(branch.scalar_type());
 }
 
+// A dense tensor is cut into rows of this many floats, whatever its shape.
+constexpr int64_t kRow = 4096;
+
+Tensor without_dropped(const Tensor& x, const Dropout& dropout) {
+  const Tensor in = x.contiguous(), out = torch::empty_like(in);
+  const int64_t count = in.numel();
+  const float* from = in.data_ptr<float>();
+  float* to = out.data_ptr<float>();
+  parallel_for((count + kRow - 1) / kRow, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t at = row * kRow;
+      drop_row(dropout, row, 0, std::min(kRow, count - at), from + at, to + at);
+    }
+  });
+  return out;
+}
+
+// Keeps two numbers for the way back instead of a mask.
+class FusedDropout : public torch::autograd::Function<FusedDropout> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& x, double rate, int64_t seed) {
+    context->saved_data["rate"] = rate;
+    context->saved_data["seed"] = seed;
+    return without_dropped(x, {static_cast<float>(rate), static_cast<uint64_t>(seed)});
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const Dropout dropout{static_cast<float>(context->saved_data["rate"].toDouble()),
+                          static_cast<uint64_t>(context->saved_data["seed"].toInt())};
+    return {without_dropped(gradients[0], dropout), Tensor(), Tensor()};
+  }
+};
+
 }  // namespace
 
 SampleScope::SampleScope(SampleKeys keys) {
@@ -85,6 +124,10 @@ DropAgain::~DropAgain() {
 }
 
 Tensor drop_elements(const Tensor& branch, double rate) {
+  if (present == nullptr && fast_path_applies(branch)) {
+    count_fast_path(FastPath::kDropout);
+    return FusedDropout::apply(branch, rate, static_cast<int64_t>(drawn_seed()));
+  }
   if (present == nullptr) return torch::dropout(branch, rate, true);
   return branch * keyed_mask(branch, rate, branch.numel() / branch.size(0)).view(branch.sizes());
 }

@@ -112,10 +112,10 @@ struct Runner {
   Tensor operator()(const op::Mix& mix) const {
     const WeightDropoutScope weights(mix.dropout);
     if (input.is_sequences() && x().size(1) == 0) return inputs[2];  // no sequence has a token
-    const Heads heads = at.attention->split(inputs[0], inputs[1], inputs[2]);
     if (input.is_sequences()) {
-      return mix_each(*at.attention, heads, mix, input.sequences, at.training);
+      return mix_each(*at.attention, inputs, mix, input.sequences, at.training);
     }
+    const Heads heads = at.attention->split(inputs[0], inputs[1], inputs[2]);
     return at.attention->forward(heads, tokens_of(mix, at.training));
   }
 

@@ -15,8 +15,8 @@ torch::Tensor with_order(const torch::Tensor& x, const torch::Tensor& rows,
 torch::Tensor with_class_tokens(const torch::Tensor& x, const torch::Tensor& token,
                                 const PackedSequences& batch);
 
-torch::Tensor mix_each(Attention& attention, const Heads& heads, const op::Mix& mix,
-                       const PackedSequences& batch, bool training);
+torch::Tensor mix_each(Attention& attention, const std::vector<torch::Tensor>& qkv,
+                       const op::Mix& mix, const PackedSequences& batch, bool training);
 
 torch::Tensor pool_each(const torch::Tensor& x, const op::Pool& pool,
                         const PackedSequences& batch);  // [S·N, C]

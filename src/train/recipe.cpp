@@ -1,7 +1,6 @@
 #include "train/recipe.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <type_traits>
 
@@ -63,19 +62,6 @@ Recipe finetune_recipe(Recipe recipe) {
   recipe.ema_decay = 0.99;
   recipe.augmentation.mix_probability = 0;
   return recipe;
-}
-
-// Each also refuses what is no number.
-void check_positive(const char* key, double value) {
-  if (!(value > 0 && std::isfinite(value))) fail_usage("{}={} must be positive", key, value);
-}
-
-void check_not_negative(const char* key, double value) {
-  if (!(value >= 0 && std::isfinite(value))) fail_usage("{}={} must not be negative", key, value);
-}
-
-void check_below_one(const char* key, double value) {
-  if (!(value >= 0 && value < 1)) fail_usage("{}={} must lie in [0, 1)", key, value);
 }
 
 const std::vector<std::string_view>& crop_names() {
@@ -267,35 +253,6 @@ Recipe recipe_from_json(const Json& json, const std::string& what) {
     }
   }
   return recipe;
-}
-
-void validate(const Recipe& recipe) {
-  if (recipe.epochs < 1) fail_usage("epochs={} must be at least 1", recipe.epochs);
-  if (recipe.batch < 1) fail_usage("batch={} must be at least 1", recipe.batch);
-  if (recipe.shuffle < 1) fail_usage("shuffle={} must be at least 1", recipe.shuffle);
-  if (recipe.accumulate < 1) fail_usage("accumulate={} must be at least 1", recipe.accumulate);
-  if (recipe.bucket_mb < 1 || recipe.bucket_mb > 1024) {
-    fail_usage("bucket_mb={} must lie in 1 to 1024", recipe.bucket_mb);
-  }
-  check_positive("lr_base", recipe.lr_base);
-  check_positive("eps", recipe.eps);
-  check_not_negative("lr", recipe.lr);
-  check_not_negative("min_lr", recipe.min_lr);
-  check_not_negative("warmup_lr", recipe.warmup_lr);
-  check_not_negative("warmup_epochs", recipe.warmup_epochs);
-  check_not_negative("weight_decay", recipe.weight_decay);
-  check_not_negative("clip", recipe.clip);
-  if (!(recipe.layer_decay > 0 && recipe.layer_decay <= 1)) {
-    fail_usage("layer_decay={} must lie in (0, 1]", recipe.layer_decay);
-  }
-  check_below_one("beta1", recipe.beta1);
-  check_below_one("beta2", recipe.beta2);
-  check_below_one("drop_path", recipe.drop_path);
-  check_below_one("ema_decay", recipe.ema_decay);
-  if (!(recipe.eval_crop > 0 && recipe.eval_crop <= 1)) {
-    fail_usage("eval_crop={} must lie in (0, 1]", recipe.eval_crop);
-  }
-  validate(recipe.augmentation);
 }
 
 }  // namespace soft

@@ -1,5 +1,6 @@
 #include "model/drop.h"
 
+#include "attention/fast_path.h"
 #include "support/tensors.h"
 
 namespace soft {
@@ -43,6 +44,21 @@ TEST(Drop, WholeSamplesGoTogether) {
   const Tensor kept = drop_samples(torch::ones({200, 3, 2}), 0.5).view({200, 6});
   EXPECT_TRUE(torch::equal(std::get<0>(kept.min(1)), std::get<0>(kept.max(1))));
   EXPECT_NEAR(kept.mean().item<double>(), 1, 0.3);
+}
+
+TEST(Drop, WithoutAScopeTheGeneratorDecidesAndTheWayBackDropsTheSame) {
+  torch::manual_seed(5);
+  const int64_t before = fast_path_calls(FastPath::kDropout);
+  const Tensor x = torch::randn({3, 50, 70}).transpose(0, 1).set_requires_grad(true);
+  const Tensor y = drop_elements(x, 0.25);
+  EXPECT_EQ(fast_path_calls(FastPath::kDropout), before + 1);
+  const Tensor slope = torch::autograd::grad({y.sum()}, {x})[0];
+  EXPECT_TRUE(torch::equal(y, x * slope));
+  EXPECT_TRUE(((slope == 0) | (slope == 1 / 0.75F)).all().item<bool>());
+  EXPECT_NEAR((slope == 0).to(torch::kFloat32).mean().item<double>(), 0.25, 0.02);
+  EXPECT_FALSE(torch::equal(drop_elements(x, 0.25), y));
+  torch::manual_seed(5);
+  EXPECT_TRUE(torch::equal(drop_elements(x, 0.25).detach(), y.detach()));
 }
 
 TEST(Drop, RefusesABatchThatIsNotTheOneAnnounced) {
