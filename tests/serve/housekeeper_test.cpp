@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
+#include <memory>
+#include <thread>
 #include <vector>
 
 #include "serve/metrics.h"
@@ -39,6 +42,31 @@ TEST(Housekeeper, GivesBackWhatRequestsLeftBehind) {
   EXPECT_GT(resident_bytes(), littered - 20'000'000) << "nothing happened: nothing is done";
   ++requests;
   EXPECT_TRUE(falls_below(littered - 60'000'000));
+}
+
+// The allocator's own limit follows the largest block that was ever freed.
+TEST(Housekeeper, AThreadThatLivesOnKeepsLittleOfWhatItFreed) {
+  std::make_unique<char[]>(30'000'000).reset();
+  const Housekeeper housekeeper([] { return int64_t{0}; }, std::chrono::hours(1));
+  std::promise<void> taken, seen, freed, over;
+  const int64_t before = resident_bytes();
+  std::thread other([&] {
+    std::vector<std::unique_ptr<char[]>> blocks;
+    blocks.reserve(10'000);  // in front of them; behind them is nothing
+    for (int i = 0; i < 10'000; ++i) blocks.push_back(std::make_unique<char[]>(4'000));
+    taken.set_value();
+    seen.get_future().wait();
+    blocks.clear();
+    freed.set_value();
+    over.get_future().wait();
+  });
+  taken.get_future().wait();
+  EXPECT_GT(resident_bytes(), before + 30'000'000);
+  seen.set_value();
+  freed.get_future().wait();
+  EXPECT_LT(resident_bytes(), before + 10'000'000);
+  over.set_value();
+  other.join();
 }
 
 #endif
