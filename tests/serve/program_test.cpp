@@ -65,7 +65,7 @@ TEST(Program, EndsInOrderThoughNobodyReadsItsLog) {
 TEST(Program, RefusesWhatItsQueueCannotHold) {
   const Program program({"--workers", "1", "--max-queue", "4", "--answer-seconds", "600"});
   constexpr int kClients = 100;
-  const std::string slow = post("/v1/attend?x=3&y=3&size=128&layer=all", picture_png());
+  const std::string slow = post("/v1/attend?x=3&y=3&size=96&layer=all", picture_png());
   std::vector<std::unique_ptr<Client>> clients;
   for (int i = 0; i < kClients; ++i) {
     clients.push_back(std::make_unique<Client>(program.port()));
