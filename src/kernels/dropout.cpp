@@ -1,6 +1,6 @@
 #include "kernels/dropout.h"
 
-#include "kernels/plain/dropout.h"
+#include "kernels/drop_rule.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/dropout.cpp"
@@ -14,11 +14,11 @@ namespace soft {
 namespace HWY_NAMESPACE {
 namespace {
 
-// `plain::spread` of every lane.
+// `spread` of every lane.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V spread(D d, V x) {
-  x = hn::Mul(hn::Xor(x, hn::ShiftRight<16>(x)), hn::Set(d, plain::kSpread1));
-  x = hn::Mul(hn::Xor(x, hn::ShiftRight<13>(x)), hn::Set(d, plain::kSpread2));
+HWY_INLINE V spread_lanes(D d, V x) {
+  x = hn::Mul(hn::Xor(x, hn::ShiftRight<16>(x)), hn::Set(d, kSpread1));
+  x = hn::Mul(hn::Xor(x, hn::ShiftRight<13>(x)), hn::Set(d, kSpread2));
   return hn::Xor(x, hn::ShiftRight<16>(x));
 }
 
@@ -27,9 +27,8 @@ void drop_columns(const DropRule& rule, int64_t first, int64_t count, const floa
     const hn::RebindToUnsigned<decltype(d)> du;
     const hn::RebindToSigned<decltype(d)> di;
     const auto column = hn::Iota(du, static_cast<uint32_t>(first + j));
-    const auto place =
-        hn::Add(hn::Set(du, rule.row), hn::Mul(hn::Set(du, plain::kColumnStep), column));
-    const auto drawn = hn::BitCast(di, hn::ShiftRight<8>(spread(du, place)));
+    const auto place = hn::Add(hn::Set(du, rule.row), hn::Mul(hn::Set(du, kColumnStep), column));
+    const auto drawn = hn::BitCast(di, hn::ShiftRight<8>(spread_lanes(du, place)));
     const auto gone = hn::Lt(drawn, hn::Set(di, static_cast<int32_t>(rule.dropped)));
     const auto kept = hn::Mul(hn::LoadU(d, in + j), hn::Set(d, rule.kept));
     hn::StoreU(hn::IfThenZeroElse(hn::RebindMask(d, gone), kept), d, out + j);

@@ -19,8 +19,7 @@ struct SampleKeys {
 };
 
 // While one lives, what this thread drops is keyed by its samples; draws are counted in the order
-// in which the layers run. Without one a seed from LibTorch's default generator
-// decides.
+// in which the layers run. Without one a seed from LibTorch's default generator decides.
 class SampleScope {
  public:
   explicit SampleScope(SampleKeys keys);

@@ -7,11 +7,11 @@
 namespace soft {
 namespace {
 
-// Each also refuses what is no number.
 void check_at_least_one(std::string_view key, int64_t value) {
   if (value < 1) fail_usage("{}={} must be at least 1", key, value);
 }
 
+// This and the others also refuse what is no number.
 void check_share(std::string_view key, double value) {
   if (!(value > 0 && value <= 1)) fail_usage("{}={} must lie in (0, 1]", key, value);
 }
