@@ -9,7 +9,7 @@ namespace soft {
 namespace {
 
 std::atomic<bool> enabled{true};
-std::array<std::atomic<int64_t>, 8> calls{};
+std::array<std::atomic<int64_t>, 9> calls{};
 
 }  // namespace
 

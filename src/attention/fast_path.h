@@ -26,6 +26,7 @@ enum class FastPath {
   kValuePath,
   kGelu,
   kLinear,
+  kProduct,
   kConvolution,
   kInverse,
   kSoftmax,

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "attention/batch_product.h"
 #include "attention/masking.h"
 #include "attention/mechanisms.h"
 #include "attention/sampler.h"
@@ -46,8 +47,8 @@ class Linformer : public Attention {
   Tensor mix(const Heads& heads, const Tokens& tokens) override {
     const Shortened few = spec().sequence ? along_sequence(heads) : on_grid(heads, tokens);
     const double scale = 1 / std::sqrt(static_cast<double>(heads.q.size(-1)));
-    const Tensor scores = torch::matmul(heads.q * scale, few.k.transpose(-1, -2));  // [B, h, n, m]
-    return torch::matmul(with_low_masked_scores(scores, few.present).softmax(-1), few.v);
+    const Tensor scores = batch_product(heads.q, few.k.transpose(-1, -2), scale);  // [B, h, n, m]
+    return batch_product(with_low_masked_scores(scores, few.present).softmax(-1), few.v);
   }
 
  private:

@@ -4,6 +4,7 @@
 // Q~ and K~ are means of windows on the grid, or of segments of a sequence (64 unless told). The
 // convolution of V that its authors add is the value path of the base class.
 
+#include "attention/batch_product.h"
 #include "attention/kernel.h"
 #include "attention/masking.h"
 #include "attention/mechanisms.h"
@@ -47,14 +48,14 @@ class Nystromformer : public Attention {
     const auto weights = [](const Tensor& scores, const Tensor& mask) {
       return with_low_masked_scores(scores, mask).softmax(-1);
     };
-    const Tensor spread = weights(torch::matmul(q, key_landmarks), landmarks.present);  // F
+    const Tensor spread = weights(batch_product(q, key_landmarks), landmarks.present);  // F
     const Tensor core = with_identity_rows(
-        weights(torch::matmul(query_landmarks, key_landmarks), landmarks.present),
+        weights(batch_product(query_landmarks, key_landmarks), landmarks.present),
         landmarks.present);  // A [B, h, m, m]
     const Tensor gather =
-        weights(torch::matmul(query_landmarks, k.transpose(-1, -2)), tokens.mask);  // B
-    return torch::matmul(spread,
-                         torch::matmul(pseudo_inverse(core), torch::matmul(gather, heads.v)));
+        weights(batch_product(query_landmarks, k.transpose(-1, -2)), tokens.mask);  // B
+    return batch_product(spread,
+                         batch_product(pseudo_inverse(core), batch_product(gather, heads.v)));
   }
 
  private:

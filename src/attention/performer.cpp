@@ -7,6 +7,7 @@
 
 #include <limits>
 
+#include "attention/batch_product.h"
 #include "attention/kernel.h"
 #include "attention/mechanisms.h"
 #include "attention/torch.h"
@@ -35,9 +36,9 @@ class Performer : public Attention {
   Tensor mix(const Heads& heads, const Tokens& tokens) override {
     const Tensor q = features(heads.q, {-1}, {});
     const Tensor k = features(heads.k, {-2, -1}, tokens.mask);
-    const Tensor gathered = torch::matmul(k.transpose(-1, -2), heads.v);  // [B, h, r, d]
+    const Tensor gathered = batch_product(k.transpose(-1, -2), heads.v);  // [B, h, r, d]
     const Tensor weight = torch::matmul(q, k.sum(-2).unsqueeze(-1));      // [B, h, n, 1]
-    return torch::matmul(q, gathered) / weight.clamp_min(kSmallestWeight);
+    return batch_product(q, gathered) / weight.clamp_min(kSmallestWeight);
   }
 
  private:

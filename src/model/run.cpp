@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "attention/batch_product.h"
 #include "attention/gelu.h"
 #include "attention/linear.h"
 #include "attention/torch.h"
@@ -217,7 +218,7 @@ struct Runner {
 
   Tensor operator()(const op::Product& product) const {
     const Tensor second = product.transposed ? inputs[1].transpose(-1, -2) : inputs[1];
-    return torch::matmul(product.scale == 1 ? x() : x() * product.scale, second);
+    return batch_product(x(), second, product.scale);
   }
 
   Tensor operator()(const op::Softmax& softmax) const {

@@ -1,6 +1,7 @@
 // Linear layers, GELU and the value path on the kernels, against the plain expressions in double.
 #include "attention/fast_path.h"
 
+#include "attention/batch_product.h"
 #include "attention/gelu.h"
 #include "attention/linear.h"
 #include "attention/value_path.h"
@@ -59,6 +60,55 @@ TEST(FastPath, RunsLinearLayersOverStridedInput) {
   torch::nn::Linear layer(6, 4);
   const Tensor x = torch::randn({5, 2, 6}).transpose(0, 1);
   EXPECT_LT(test::relative_error(linear(x, layer->weight, layer->bias), layer(x)), 1e-6);
+}
+
+TEST(FastPath, RunsProductsOfManySmallMatricesWhereTheyLie) {
+  torch::manual_seed(2);
+  const auto along = [](const auto& view_a, const auto& view_b) {
+    return std::pair<Expression, Expression>{
+        [=](const std::vector<Tensor>& in) {
+          return batch_product(view_a(in[0]), view_b(in[1]), -0.5);
+        },
+        [=](const std::vector<Tensor>& in) {
+          return torch::matmul(view_a(in[0]), view_b(in[1])) * -0.5;
+        }};
+  };
+  const auto as_is = [](const Tensor& t) { return t; };
+  const auto turned = [](const Tensor& t) { return t.transpose(-1, -2); };
+  const auto heads_first = [](const Tensor& t) { return t.transpose(1, 2); };
+  const auto every_second = [](const Tensor& t) { return t.slice(-1, 0, t.size(-1), 2); };
+  const auto check = [](const std::pair<Expression, Expression>& f, const Tensor& a,
+                        const Tensor& b) {
+    expect_equal(f.first, f.second, FastPath::kProduct, {a, b});
+  };
+  check(along(as_is, as_is), torch::randn({2, 3, 5, 7}), torch::randn({2, 3, 7, 4}));
+  check(along(as_is, turned), torch::randn({2, 3, 65, 33}), torch::randn({2, 3, 17, 33}));
+  check(along(turned, turned), torch::randn({3, 7, 5}), torch::randn({3, 4, 7}));
+  check(along(heads_first, heads_first), torch::randn({2, 9, 3, 8}), torch::randn({2, 8, 3, 6}));
+  check(along(every_second, as_is), torch::randn({4, 5, 13}), torch::randn({4, 7, 3}));
+  check(along(as_is, as_is), torch::randn({5, 1, 6}), torch::randn({5, 6, 1}));
+  check(along(as_is, as_is), torch::randn({1, 1, 100, 1}), torch::randn({1, 1, 1, 50}));
+}
+
+TEST(FastPath, LeavesProductsThatAreNotOneForOneToLibTorch) {
+  const int64_t before = fast_path_calls(FastPath::kProduct);
+  EXPECT_EQ(batch_product(torch::ones({2, 3, 4}), torch::ones({4, 5})).sizes(),
+            (std::vector<int64_t>{2, 3, 5}));
+  EXPECT_EQ(batch_product(torch::ones({2, 3, 4}), torch::ones({1, 4, 5})).sizes(),
+            (std::vector<int64_t>{2, 3, 5}));
+  EXPECT_EQ(batch_product(torch::ones({0, 3, 4}), torch::ones({0, 4, 5})).numel(), 0);
+  EXPECT_EQ(fast_path_calls(FastPath::kProduct), before);
+  EXPECT_THROW(batch_product(torch::ones({2, 3, 4}), torch::ones({2, 5, 4})), std::exception);
+}
+
+TEST(FastPath, GivesProductsTheSameBitsOnAnyNumberOfThreads) {
+  torch::manual_seed(3);
+  const Tensor a = torch::randn({3, 70, 40}), b = torch::randn({3, 40, 50});
+  const Tensor whole = batch_product(a, b);
+  for (int64_t i = 0; i < 3; ++i) {
+    EXPECT_TRUE(
+        torch::equal(batch_product(a.slice(0, i, i + 1), b.slice(0, i, i + 1))[0], whole[i]));
+  }
 }
 
 TEST(FastPath, RunsBothFormsOfGelu) {
