@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/gemm.h"
+
 namespace soft {
 namespace {
 
 constexpr double kOutermost = 1e-5;  // of all values, on each side
 constexpr int kSearchSteps = 24;     // of the least error's range, on each side
+constexpr int64_t kProductRows = 4;  // one of so many rows counts for the products of channels
 
 float bin_width(const LayerInput& input) {
   return (input.seen.highest - input.seen.lowest) / LayerInput::kBins;
@@ -110,6 +113,10 @@ void Calibration::count(Entry& entry, const float* values, int64_t rows, int64_t
   input.sums.resize(channels);
   for (int64_t c = 0; c < channels; ++c) input.sums[c] += sums[c];
   input.rows += rows;
+  input.products.resize(channels * channels);
+  gemm({channels, channels, (rows + kProductRows - 1) / kProductRows, 1, 1},
+       {values, kProductRows * channels, true}, {values, kProductRows * channels},
+       input.products.data(), channels);
 }
 
 InputWatch Calibration::watch() {

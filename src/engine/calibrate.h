@@ -36,6 +36,7 @@ struct LayerInput {
   std::array<int64_t, kBins> counts{};  // over `seen`, in equal steps
   std::vector<double> sums;             // of each channel
   int64_t rows = 0;                     // that these are sums of
+  std::vector<float> products;          // of channels, [C, C], summed over some of the rows
 
   Range range(RangeRule rule) const;
 };

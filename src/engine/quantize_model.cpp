@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "describe/description.h"
 #include "engine/dense.h"
+#include "engine/feedback.h"
 #include "engine/int8_weights.h"
 #include "weights/int8.h"
 
@@ -61,14 +63,19 @@ QuantizedModel::QuantizedModel(const Weights& weights, const std::vector<LayerIn
     : original_(weights) {
   for (const LayerInput& input : inputs) {
     if (!pays(weights, input)) continue;
+    const auto channels = static_cast<int64_t>(input.sums.size());
+    std::optional<Feedback> feedback;
+    if (!input.products.empty()) feedback = factor_inputs(channels, input.products);
     inputs_.push_back(input);
+    inputs_.back().products.clear();  // their work is done
     layers_.emplace_back();
     for (const std::string& name : input.layers) {
       const TensorView& view = weights.tensors.at(name + ".weight");
       const std::vector<float> values = to_floats(view);
-      Layer layer{name + ".weight", name + ".bias", view.shape,
-                  quantize_weights(dense_shape(view), values.data()),
-                  to_floats(weights.tensors.at(name + ".bias"))};
+      Layer layer{
+          name + ".weight", name + ".bias", view.shape,
+          quantize_weights(dense_shape(view), values.data(), feedback ? &*feedback : nullptr),
+          to_floats(weights.tensors.at(name + ".bias"))};
       correct(input, values, layer.channels, layer.corrected);
       layers_.back().push_back(std::make_shared<const Layer>(std::move(layer)));
     }
