@@ -35,11 +35,13 @@ struct QuantizeOptions {
   std::string out, data;
   int64_t images = 512, check = 512;
   std::vector<std::string> keep;
+  std::string ranges;
   double most_lost = 100;
   bool json = false;
 };
 
 LoadedModel load(const QuantizeOptions& options) {
+  if (!options.ranges.empty()) range_rule(options.ranges);
   if (std::filesystem::path(options.out).extension() != ".safetensors") {
     fail_usage("'{}' must end in .safetensors, the only format written", options.out);
   }
@@ -219,6 +221,7 @@ void run(const QuantizeOptions& options) {
   Int8Search search;
   search.classes = loaded.card.spec.classes;
   search.most_lost = options.most_lost;
+  if (!options.ranges.empty()) search.rules = {range_rule(options.ranges)};
   search.all = [&](const Weights& weights) { return held_out.all(weights); };
   search.few = [&](const Weights& weights) { return held_out.few(weights); };
   search.progress = [&](const std::string& text, double share) { progress.show(text, share); };
@@ -273,6 +276,11 @@ void add_quantize(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME[,NAME...]");
+  command
+      ->add_option("--ranges", options->ranges,
+                   "What bytes cover: min-max, percentile or mse of what calibration saw, or "
+                   "rows, in linear layers each token's own (default: tries all)")
+      ->type_name("RULE");
   command
       ->add_option(
           "--loss", options->most_lost,

@@ -13,7 +13,7 @@ constexpr size_t kShownLayers = 8;
 Json layers_json(const QuantizedModel& model, const Int8Choice& choice) {
   Json layers = Json::array();
   for (size_t i = 0; i < model.inputs().size(); ++i) {
-    const Range range = model.inputs()[i].range(choice.rule);
+    const InputRange range = model.inputs()[i].range(choice.rule);
     for (const std::string& layer : model.inputs()[i].layers) {
       layers.push_back({{"name", layer},
                         {"int8", choice.chosen.count(i) > 0},

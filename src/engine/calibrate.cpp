@@ -1,8 +1,12 @@
 #include "engine/calibrate.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
+#include "base/nearest.h"
 #include "kernels/gemm.h"
 
 namespace soft {
@@ -17,7 +21,7 @@ float bin_width(const LayerInput& input) {
 }
 
 // The range without the outermost part on each side.
-Range percentile(const LayerInput& input) {
+InputRange percentile(const LayerInput& input) {
   int64_t total = 0;
   for (const int64_t count : input.counts) total += count;
   const auto most = static_cast<int64_t>(kOutermost * static_cast<double>(total));
@@ -31,7 +35,7 @@ Range percentile(const LayerInput& input) {
 }
 
 // Squared error of rounding inside the range and of clipping outside, summed over all values.
-double squared_error(const LayerInput& input, const Range& range) {
+double squared_error(const LayerInput& input, const InputRange& range) {
   const double step = (static_cast<double>(range.highest) - range.lowest) / 255;
   const double width = bin_width(input);
   double error = 0;
@@ -44,15 +48,15 @@ double squared_error(const LayerInput& input, const Range& range) {
   return error;
 }
 
-Range least_error(const LayerInput& input) {
-  Range best = input.seen;
+InputRange least_error(const LayerInput& input) {
+  InputRange best = input.seen;
   double least = squared_error(input, best);
   const auto shrunk = [](float end, int step) {
     return end * static_cast<float>(kSearchSteps - step) / kSearchSteps;
   };
   for (int low = 0; low < kSearchSteps; ++low) {
     for (int high = 0; high < kSearchSteps; ++high) {
-      const Range range{shrunk(input.seen.lowest, low), shrunk(input.seen.highest, high)};
+      const InputRange range{shrunk(input.seen.lowest, low), shrunk(input.seen.highest, high)};
       const double error = squared_error(input, range);
       if (error < least) least = error, best = range;
     }
@@ -63,11 +67,21 @@ Range least_error(const LayerInput& input) {
 }  // namespace
 
 std::string_view name_of(RangeRule rule) {
-  constexpr std::string_view kNames[] = {"min-max", "percentile", "mse"};
+  constexpr std::string_view kNames[] = {"min-max", "percentile", "mse", "rows"};
   return kNames[static_cast<size_t>(rule)];
 }
 
-Range LayerInput::range(RangeRule rule) const {
+RangeRule range_rule(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const RangeRule rule : kRangeRules) {
+    if (name_of(rule) == name) return rule;
+    names.push_back(name_of(rule));
+  }
+  fail_usage("--ranges: no rule is called '{}'{}; there are {}", name, hint(name, names),
+             fmt::join(names, ", "));
+}
+
+InputRange LayerInput::range(RangeRule rule) const {
   if (!(seen.highest > seen.lowest)) return {0, 1};  // nothing but zeros
   switch (rule) {
     case RangeRule::kMinMax:
@@ -75,6 +89,7 @@ Range LayerInput::range(RangeRule rule) const {
     case RangeRule::kPercentile:
       return percentile(*this);
     case RangeRule::kMse:
+    case RangeRule::kRows:
       return least_error(*this);
   }
   return seen;
@@ -94,7 +109,7 @@ Calibration::Entry& Calibration::entry_of(const std::vector<std::string>& layers
 void Calibration::widen(Entry& entry, const float* values, int64_t count) {
   const auto [least, most] = std::minmax_element(values, values + count);
   const std::lock_guard<std::mutex> lock(entry.mutex);
-  Range& seen = entry.input.seen;
+  InputRange& seen = entry.input.seen;
   seen = {std::min(seen.lowest, *least), std::max(seen.highest, *most)};
 }
 

@@ -14,31 +14,31 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "weights/int8.h"
 
 namespace soft {
 
 // How a range is chosen: all that was seen; all but the outermost hundred-thousandth on each side;
-// or with the least squared error of rounding and clipping together.
-enum class RangeRule { kMinMax, kPercentile, kMse };
-constexpr RangeRule kRangeRules[] = {RangeRule::kMinMax, RangeRule::kPercentile, RangeRule::kMse};
+// with the least squared error of rounding and clipping together; or, where a layer is linear, each
+// row's own, and in other layers as before.
+enum class RangeRule { kMinMax, kPercentile, kMse, kRows };
+constexpr RangeRule kRangeRules[] = {RangeRule::kMinMax, RangeRule::kPercentile, RangeRule::kMse,
+                                     RangeRule::kRows};
 std::string_view name_of(RangeRule rule);
-
-struct Range {
-  float lowest = 0, highest = 0;  // with 0 between them
-};
+RangeRule range_rule(std::string_view name);  // usage error with the nearest name
 
 // One input, and the layers that read it.
 struct LayerInput {
   static constexpr int kBins = 2048;
 
   std::vector<std::string> layers;  // "block1.0.att.mha.W_q", …
-  Range seen;
+  InputRange seen;
   std::array<int64_t, kBins> counts{};  // over `seen`, in equal steps
   std::vector<double> sums;             // of each channel
   int64_t rows = 0;                     // that these are sums of
   std::vector<float> products;          // of channels, [C, C], summed over some of the rows
 
-  Range range(RangeRule rule) const;
+  InputRange range(RangeRule rule) const;
 };
 
 class Calibration {

@@ -121,7 +121,7 @@ void DenseRunner::compile() {
 
 void DenseRunner::adopt(const Dense& dense) {
   if (dense.int8) {
-    for (Slot& slot : slots_) slot.bytes.resize(int8_.byte_count());
+    for (Slot& slot : slots_) int8_.reserve(*dense.int8, slot.int8);
     return;
   }
   if (!primitive_) compile();
@@ -133,7 +133,8 @@ void DenseRunner::run(int worker, const Dense& dense, const float* src, float* d
   if (dense.watch) dense.watch(src, in_.size());
   Slot& slot = slots_[worker];
   if (dense.int8) {
-    return int8_.run(*dense.int8, shape_.relu, threads_, {}, src, slot.bytes.data(), dst);
+    return int8_.run(*dense.int8, shape_.relu, threads_, {}, const_cast<float*>(src), slot.int8,
+                     dst);  // without a GELU it only reads
   }
   slot.src.set_data_handle(const_cast<float*>(src));
   slot.dst.set_data_handle(dst);
@@ -153,8 +154,7 @@ void DenseRunner::run(int worker, const Dense& dense, const float* src, float* d
 void DenseRunner::run_gelu(int worker, const Dense& dense, GeluForm form, float* src,
                            float* dst) const {
   if (dense.int8) {
-    return int8_.run(*dense.int8, shape_.relu, threads_, form, src, slots_[worker].bytes.data(),
-                     dst);
+    return int8_.run(*dense.int8, shape_.relu, threads_, form, src, slots_[worker].int8, dst);
   }
   const int64_t rows = in_.size(), cols = shape_.in;
   gelu({form, rows, cols}, {src, cols}, {src, cols});

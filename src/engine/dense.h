@@ -74,7 +74,7 @@ class DenseRunner {
   struct Slot {
     dnnl::stream stream;
     dnnl::memory src, dst, scratch;
-    std::vector<uint8_t> bytes;
+    Int8Memory int8;
   };
 
   void compile();

@@ -120,7 +120,7 @@ class Packer {
     for (const LinearBlock& block : blocks) {
       const TensorShape& weight = tensor(*block.part, 0);
       const Int8Layer layer = int8_layer(weights_, weight.name);
-      if (layer.lowest != first.lowest || layer.highest != first.highest) {
+      if (!(layer.range == first.range)) {
         fail("{} and {} in '{}' read the same input, but their input_range differs", first_name,
              weight.name, weights_.path);
       }
@@ -129,16 +129,20 @@ class Packer {
       for (const float value : bias_of(*block.part)) bias.push_back(block.scale * value);
     }
     return pack_dense(linear_shape(blocks, bias.size()),
-                      Int8Source{bytes.data(), scale.data(), bias.data(),
-                                 byte_scale(first.lowest, first.highest)});
+                      Int8Source{bytes.data(), scale.data(), bias.data(), scale_of(first)});
+  }
+
+  static std::optional<ByteScale> scale_of(const Int8Layer& layer) {
+    if (!layer.range) return {};
+    return byte_scale(layer.range->lowest, layer.range->highest);
   }
 
   Dense int8_convolution(const Part& part, const DenseShape& shape,
                          const std::vector<float>& factor, const std::vector<float>& bias) const {
     Int8Layer layer = int8_layer(weights_, tensor(part, 0).name);
     for (int64_t c = 0; c < shape.out; ++c) layer.scale[c] *= factor[c];
-    return pack_dense(shape, Int8Source{layer.weight, layer.scale.data(), bias.data(),
-                                        byte_scale(layer.lowest, layer.highest)});
+    return pack_dense(shape,
+                      Int8Source{layer.weight, layer.scale.data(), bias.data(), scale_of(layer)});
   }
 
   // Layers are known by their weights' names, "X.weight" being X's.

@@ -92,15 +92,20 @@ Weights QuantizedModel::weights(RangeRule rule, const std::set<size_t>& chosen) 
   memory->original = original_.storage;
   Weights result = original_;
   for (const size_t index : chosen) {
-    const Range range = inputs_[index].range(rule);
+    const InputRange range = inputs_[index].range(rule);
     const std::vector<float>& ends = memory->ranges[index] = {range.lowest, range.highest};
-    for (const auto& layer : layers_[index]) {
+    const auto& layers = layers_[index];
+    const bool by_rows = rule == RangeRule::kRows &&
+                         std::all_of(layers.begin(), layers.end(),
+                                     [](const auto& layer) { return layer->shape.size() == 2; });
+    for (const auto& layer : layers) {
       memory->layers.push_back(layer);
       const Int8Channels& channels = layer->channels;
       result.tensors[layer->weight] = view_of(DType::kI8, layer->shape, channels.weight);
       result.tensors[layer->bias] = view_of(DType::kF32, {layer->shape[0]}, layer->corrected);
       result.tensors[int8_scale_name(layer->weight)] =
           view_of(DType::kF32, {layer->shape[0]}, channels.scale);
+      if (by_rows) continue;
       result.tensors[int8_range_name(layer->weight)] = view_of(DType::kF32, {2}, ends);
     }
   }
@@ -117,7 +122,8 @@ std::vector<NamedTensor> tensors_to_write(const Weights& weights, const ModelSpe
     tensors.push_back({tensor.name, view, !half});
     if (!is_int8(weights, tensor.name)) continue;
     for (const auto& name : {int8_scale_name(tensor.name), int8_range_name(tensor.name)}) {
-      tensors.push_back({name, weights.tensors.at(name), true});
+      const auto found = weights.tensors.find(name);
+      if (found != weights.tensors.end()) tensors.push_back({name, found->second, true});
     }
   }
   return tensors;

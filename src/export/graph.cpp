@@ -4,6 +4,7 @@
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
 
+#include <cfloat>
 #include <cmath>
 
 #include "base/error.h"
@@ -162,6 +163,26 @@ OnnxGraph::Value OnnxGraph::rounded(const Value& x, float scale, uint8_t zero) {
   return node("DequantizeLinear", {bytes, scalar(scale), zero_point});
 }
 
+OnnxGraph::RoundedRows OnnxGraph::rounded_rows(const Value& x) {
+  const auto extreme = [&](const char* reduce, const char* with) {
+    const Value of_row = node(reduce, {x}, {{"axes", Shape{-1}}, {"keepdims", int64_t{1}}});
+    return node(with, {of_row, scalar(0)});
+  };
+  const Value lowest = extreme("ReduceMin", "Min"), highest = extreme("ReduceMax", "Max");
+  const Value width = node("Sub", {highest, lowest});
+  const Value scale = node("Max", {node("Div", {width, scalar(255)}), scalar(FLT_MIN)});
+  const auto byte = [&](const Value& value) {
+    return node("Clip", {node("Round", {value}), scalar(0), scalar(255)});
+  };
+  const Value zero = byte(node("Neg", {node("Div", {lowest, scale})}));
+  const Value bytes = byte(add(node("Div", {x, scale}), zero));
+  return {node("Sub", {bytes, zero}), scale};
+}
+
+OnnxGraph::Value OnnxGraph::floats(const Value& bytes) {
+  return node("Cast", {bytes}, {{"to", int64_t{onnx::TensorProto::FLOAT}}});
+}
+
 OnnxGraph::Value OnnxGraph::transposed(const Value& x, const Shape& axes) {
   return node("Transpose", {x}, {{"perm", axes}});
 }
@@ -193,10 +214,6 @@ OnnxGraph::Value OnnxGraph::softmax(const Value& x) {
 OnnxGraph::Value OnnxGraph::layer_norm(const Value& x, const Value& gamma, const Value& beta,
                                        float epsilon) {
   return node("LayerNormalization", {x, gamma, beta}, {{"epsilon", epsilon}});
-}
-
-OnnxGraph::Value OnnxGraph::linear(const Value& x, const Value& weight, const Value& bias) {
-  return add(product(x, weight), bias);
 }
 
 // x (1 + erf(x / sqrt 2)) / 2, in the order that runtimes know as one operation.

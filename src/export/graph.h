@@ -3,7 +3,7 @@
 //
 //   OnnxGraph graph;
 //   const auto x = graph.input("pictures", {kAnyBatch, 3, 224, 224});
-//   graph.output("logits", graph.linear(x, weight, bias), {kAnyBatch, 1000});
+//   graph.output("logits", graph.product(x, weight), {kAnyBatch, 1000});
 //   graph.write("model.onnx", metadata);
 #pragma once
 
@@ -61,12 +61,18 @@ class OnnxGraph {
   Value largest(const Value& x, int64_t axis);  // likewise
   Value softmax(const Value& x);                // over the last axis
   Value layer_norm(const Value& x, const Value& gamma, const Value& beta, float epsilon);
-  Value linear(const Value& x, const Value& weight, const Value& bias);  // weight [in, out]
   // Stored bytes times the scales [shape[axis]] of one axis.
   Value dequantized(const Value& bytes, const Value& scales, int64_t axis);
   // x as bytes 0 to 255 can tell it, scale·(byte - zero): the pair of nodes by which runtimes know
   // a product of bytes.
   Value rounded(const Value& x, float scale, uint8_t zero);
+  // The same over each row's own values and 0, byte - zero and scale apart: a runtime that meets a
+  // product of floats and dequantised bytes may round the floats in a way of its own.
+  struct RoundedRows {
+    Value steps, scale;
+  };
+  RoundedRows rounded_rows(const Value& x);
+  Value floats(const Value& bytes);
   Value erf_gelu(const Value& x);
   Value tanh_gelu(const Value& x);
 

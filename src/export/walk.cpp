@@ -82,7 +82,7 @@ Value OnnxWalk::byte_weight(const Int8Layer& layer, const std::vector<float>& fa
 }
 
 Value OnnxWalk::byte_input(const Int8Layer& layer) {
-  const ByteScale scale = byte_scale(layer.lowest, layer.highest);
+  const ByteScale scale = byte_scale(layer.range->lowest, layer.range->highest);
   return graph_.rounded(input(), scale.scale, static_cast<uint8_t>(scale.zero));
 }
 
@@ -121,17 +121,32 @@ Value OnnxWalk::emit(const op::Convolution& conv) {
   return curve(conv.after, map);
 }
 
-Value OnnxWalk::emit(const op::Linear& linear) {
-  Value x = input(), weight;
-  if (is_int8(weights_, info(0).name)) {
-    const Int8Layer layer = int8_layer(weights_, info(0).name);
-    x = byte_input(layer);
-    weight = byte_weight(layer, std::vector<float>(linear.out, 1), true);
-  } else {
-    weight =
-        stored(info(0).name, transposed(floats(0), linear.out, linear.in), {linear.in, linear.out});
+// Whole numbers are multiplied, and then the scales of the row and of the channel.
+Value OnnxWalk::row_product(const op::Linear& linear, const Int8Layer& layer) {
+  const std::string& name = info(0).name;
+  Value& known = byte_weights_[name];
+  if (known.empty()) {
+    const std::vector<int8_t> bytes(layer.weight, layer.weight + info(0).elements());
+    const Shape turned{linear.in, linear.out};
+    known = graph_.floats(graph_.bytes(name, transposed(bytes, linear.out, linear.in), turned));
+    graph_.tensor(int8_scale_name(name), layer.scale, {linear.out});
   }
-  return linear.bias ? graph_.linear(x, weight, stored(1)) : graph_.product(x, weight);
+  const auto [steps, scale] = graph_.rounded_rows(input());
+  return graph_.times(graph_.times(graph_.product(steps, known), scale), int8_scale_name(name));
+}
+
+Value OnnxWalk::emit(const op::Linear& linear) {
+  Value y;
+  if (!is_int8(weights_, info(0).name)) {
+    y = graph_.product(input(), stored(info(0).name, transposed(floats(0), linear.out, linear.in),
+                                       {linear.in, linear.out}));
+  } else {
+    const Int8Layer layer = int8_layer(weights_, info(0).name);
+    const std::vector<float> ones(linear.out, 1);
+    y = layer.range ? graph_.product(byte_input(layer), byte_weight(layer, ones, true))
+                    : row_product(linear, layer);
+  }
+  return linear.bias ? graph_.add(y, stored(1)) : y;
 }
 
 Value OnnxWalk::emit(const op::Unflatten& map) {

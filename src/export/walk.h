@@ -132,6 +132,8 @@ class OnnxWalk {
   // [out]; and its input as bytes can tell it.
   Value byte_weight(const Int8Layer& layer, const std::vector<float>& factors, bool turned);
   Value byte_input(const Int8Layer& layer);
+  // input() times the layer's weight where each row has a range of its own.
+  Value row_product(const op::Linear& linear, const Int8Layer& layer);
   Value curve(Curve curve, const Value& x);
   Value split_heads(const op::Mix& mix, const Value& x);
   Value with_value_path(const op::Mix& mix, const Value& y, const Value& v);

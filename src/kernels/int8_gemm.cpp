@@ -133,19 +133,24 @@ HWY_INLINE Sums<Lane, kRows, kVecs> multiply(const Int8Shape& shape, const ByteR
 }
 
 struct Target {
-  const float* scale;
-  const float* bias;
-  int64_t cols;  // up to the tile's
-  bool relu;
+  Int8Weights weights;  // from the tile's first column and row on
+  int64_t cols;         // up to the tile's
 };
 
-// y = scale∘sums + bias, a vector of one row.
+// y = scale∘sums + bias, a vector of row r.
 template <class D>
-HWY_INLINE void finish(D d, const Target& target, hn::Vec<hn::RebindToSigned<D>> sums, int64_t j,
-                       float* y) {
-  auto value = hn::MulAdd(hn::ConvertTo(d, sums), hn::LoadU(d, target.scale + j),
-                          hn::LoadU(d, target.bias + j));
-  if (target.relu) value = hn::Max(value, hn::Zero(d));
+HWY_INLINE void finish(D d, const Target& target, hn::Vec<hn::RebindToSigned<D>> sums, int64_t r,
+                       int64_t j, float* y) {
+  const Int8Weights& weights = target.weights;
+  auto scale = hn::LoadU(d, weights.scale + j);
+  if (weights.scales != nullptr) {
+    const hn::RebindToSigned<D> di;
+    const ByteScale& row = weights.scales[r];
+    sums = hn::Sub(sums, hn::Mul(hn::Set(di, row.zero), hn::LoadU(di, weights.sums + j)));
+    scale = hn::Mul(scale, hn::Set(d, row.scale));
+  }
+  auto value = hn::MulAdd(hn::ConvertTo(d, sums), scale, hn::LoadU(d, weights.bias + j));
+  if (weights.relu) value = hn::Max(value, hn::Zero(d));
   hn::StoreU(value, d, y + j);
 }
 
@@ -161,7 +166,7 @@ HWY_INLINE void finish_tile(const Sums<Lane, kRows, kVecs>& sums, const Target& 
       for (int r = 0; r < kRows; ++r) {
         HWY_UNROLL(8)
         for (int v = 0; v < kVecs; ++v) {
-          finish(whole, target, hn::Vec<decltype(ints)>{sums.sum[r][v]}, v * Lane::kColumns,
+          finish(whole, target, hn::Vec<decltype(ints)>{sums.sum[r][v]}, r, v * Lane::kColumns,
                  y.row(r));
         }
       }
@@ -173,7 +178,7 @@ HWY_INLINE void finish_tile(const Sums<Lane, kRows, kVecs>& sums, const Target& 
     for (int v = 0; v < kVecs; ++v) Lane::store(sums.sum[r][v], line + v * Lane::kColumns);
     for_each_column(target.cols, [&](auto d, int64_t j) HWY_ATTR {
       const hn::RebindToSigned<decltype(d)> di;
-      finish(d, target, hn::LoadU(di, line + j), j, y.row(r));
+      finish(d, target, hn::LoadU(di, line + j), r, j, y.row(r));
     });
   }
 }
@@ -196,12 +201,18 @@ void run_columns(const Int8Shape& shape, int64_t first, int64_t rows, const Byte
   const int64_t panel = shape.segments * int8_padded_inner(shape) * kInt8Columns;
   const Factors<Lane> w{weights.packed + j / kInt8Columns * panel + j % kInt8Columns * kInt8Step,
                         panel};
-  const Target target{weights.scale + j, weights.bias + j,
-                      std::min<int64_t>(kVecs * Lane::kColumns, shape.cols - j), weights.relu};
+  Target target{weights, std::min<int64_t>(kVecs * Lane::kColumns, shape.cols - j)};
+  target.weights.scale += j;
+  target.weights.bias += j;
+  if (weights.scales != nullptr) {
+    target.weights.sums += j;
+    target.weights.scales += first;
+  }
   for (int64_t i = 0; i < rows; i += Lane::kRows) {
     const int64_t count = std::min<int64_t>(Lane::kRows, rows - i);
     run_tile<kDepth, Lane, Lane::kRows, kVecs>(shape, first + i, count, a, w, target,
                                                {y.row(i) + j, y.stride});
+    if (weights.scales != nullptr) target.weights.scales += count;
   }
 }
 

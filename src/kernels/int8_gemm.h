@@ -1,5 +1,7 @@
 // Products of bytes: activations u8 times weights s8, added up in 32 bits without any loss.
 //   y[i, j] = scale[j]·sum_k a[i, k]·w[j, k] + bias[j]
+// or, where every row has a scale and a zero of its own,
+//   y[i, j] = scale[i]·scale[j]·(sum_k a[i, k]·w[j, k] - zero[i]·sums[j]) + bias[j]
 // Without VNNI the fast instruction (vpmaddubsw) adds neighbouring products in 16 bits and
 // saturates. Here no sum can: `int8_depth` says how many steps of four inner indices a channel's
 // weights may be added in 16 bits for every activation from 0 to 255. The deeper, the fewer
@@ -11,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/quantize.h"
 #include "kernels/rows.h"
 
 namespace soft {
@@ -70,6 +73,8 @@ struct Int8Weights {
   const float* bias;   // [cols]
   int depth;           // at most int8_depth of the weights, or kInt8Dots
   bool relu = false;
+  const int32_t* sums = nullptr;      // [cols] of the weights, for rows with scales of their own
+  const ByteScale* scales = nullptr;  // [rows], of the rows of `a`
 };
 
 // Rows [first, first + rows) of a; y's first row is the first of these.

@@ -59,6 +59,32 @@ void gelu_bytes(ByteScale scale, const Gelu& shape, const ConstRows& x, uint8_t*
                                : gelu_form_bytes<TanhForm>(scale, shape, x, bytes, stride);
 }
 
+// Of the values and 0.
+ByteScale row_scale(const float* x, int64_t cols) {
+  const hn::ScalableTag<float> whole;
+  auto lowest = hn::Zero(whole), highest = hn::Zero(whole);
+  float low = 0, high = 0;
+  const auto step = static_cast<int64_t>(hn::Lanes(whole));
+  int64_t j = 0;
+  for (; j + step <= cols; j += step) {
+    const auto v = hn::LoadU(whole, x + j);
+    lowest = hn::Min(v, lowest);
+    highest = hn::Max(v, highest);
+  }
+  for (; j < cols; ++j) low = std::min(low, x[j]), high = std::max(high, x[j]);
+  low = std::min(low, hn::GetLane(hn::MinOfLanes(whole, lowest)));
+  high = std::max(high, hn::GetLane(hn::MaxOfLanes(whole, highest)));
+  return byte_scale(low, high);
+}
+
+void row_bytes(int64_t rows, int64_t cols, const ConstRows& x, uint8_t* bytes, int64_t stride,
+               ByteScale* scales) {
+  for (int64_t i = 0; i < rows; ++i) {
+    scales[i] = row_scale(x.row(i), cols);
+    plain_bytes(scales[i], 1, cols, {x.row(i), cols}, bytes + i * stride, stride);
+  }
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace soft
@@ -68,6 +94,7 @@ HWY_AFTER_NAMESPACE();
 namespace soft {
 
 ByteScale byte_scale(float lowest, float highest) {
+  if (highest == lowest) return {};
   const float scale = (highest - lowest) / 255;
   const float zero = std::nearbyint(-lowest / scale);
   return {scale, static_cast<int32_t>(std::min(std::max(zero, 0.0f), 255.0f))};
@@ -75,6 +102,7 @@ ByteScale byte_scale(float lowest, float highest) {
 
 HWY_EXPORT(plain_bytes);
 HWY_EXPORT(gelu_bytes);
+HWY_EXPORT(row_bytes);
 
 void quantize(ByteScale scale, int64_t rows, int64_t cols, ConstRows x, uint8_t* bytes,
               int64_t stride) {
@@ -84,6 +112,11 @@ void quantize(ByteScale scale, int64_t rows, int64_t cols, ConstRows x, uint8_t*
 void quantize_gelu(ByteScale scale, const Gelu& shape, ConstRows x, uint8_t* bytes,
                    int64_t stride) {
   HWY_DYNAMIC_DISPATCH(gelu_bytes)(scale, shape, x, bytes, stride);
+}
+
+void quantize_rows(int64_t rows, int64_t cols, ConstRows x, uint8_t* bytes, int64_t stride,
+                   ByteScale* scales) {
+  HWY_DYNAMIC_DISPATCH(row_bytes)(rows, cols, x, bytes, stride, scales);
 }
 
 }  // namespace soft

@@ -1,5 +1,5 @@
 // Floats as bytes: value = scale·(byte - zero). Rounds to nearest; what lies outside becomes 0 or
-// 255.
+// 255. Of a range that is known beforehand, or of each row's own values.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ struct ByteScale {
   float highest() const { return scale * static_cast<float>(255 - zero); }
 };
 
-// The bytes 0 to 255 over [lowest, highest], which holds 0: that is a byte itself.
+// The bytes 0 to 255 over [lowest, highest], which holds 0: that is a byte itself. Scale 1 where
+// there is nothing but 0.
 ByteScale byte_scale(float lowest, float highest);
 
 // x [rows, cols] -> bytes [rows, cols], rows of bytes `stride` apart.
@@ -26,5 +27,9 @@ void quantize(ByteScale scale, int64_t rows, int64_t cols, ConstRows x, uint8_t*
 
 // The same of gelu(x + bias).
 void quantize_gelu(ByteScale scale, const Gelu& shape, ConstRows x, uint8_t* bytes, int64_t stride);
+
+// Each row over its own values and 0; scales[i] is what row i took.
+void quantize_rows(int64_t rows, int64_t cols, ConstRows x, uint8_t* bytes, int64_t stride,
+                   ByteScale* scales);
 
 }  // namespace soft

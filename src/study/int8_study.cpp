@@ -56,7 +56,7 @@ Int8Choice choose_int8(const QuantizedModel& model, const std::set<size_t>& kept
     if (kept.count(i) == 0) choice.chosen.insert(i);
   }
   choice.agreement = {-1, INFINITY};
-  for (const RangeRule rule : kRangeRules) {
+  for (const RangeRule rule : search.rules) {
     search.progress("ranges by " + std::string(name_of(rule)), -1);
     const Agreement agreement = compare_answers(
         search.floats, search.all(model.weights(rule, choice.chosen)), search.classes);

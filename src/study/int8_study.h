@@ -33,6 +33,7 @@ struct Int8Search {
   std::vector<float> floats;      // what `all` says in float32
   std::vector<float> few_floats;  // and `few`
   int64_t classes = 0;
+  std::vector<RangeRule> rules{std::begin(kRangeRules), std::end(kRangeRules)};  // to try
   double most_lost = 100;  // per cent of pictures that may get another answer
   std::function<void(const std::string& text, double share)> progress;
 };
@@ -44,7 +45,7 @@ struct Int8Choice {
   Agreement agreement;              // of the choice
 };
 
-// Tries every rule for the ranges with all layers but `kept`, takes the one whose answers differ
+// Tries the rules for the ranges with all layers but `kept`, takes the one whose answers differ
 // least, measures each layer alone, and gives back to float32, the worst first, what `most_lost`
 // demands.
 Int8Choice choose_int8(const QuantizedModel& model, const std::set<size_t>& kept,

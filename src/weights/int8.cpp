@@ -55,6 +55,12 @@ std::string range_defect(const std::string& name, const std::vector<float>& rang
   return sound ? "" : fmt::format("{} holds {} to {}, no range", name, range[0], range[1]);
 }
 
+// Rows of a linear layer may each have their own range.
+bool has_range(const Weights& weights, const std::string& weight) {
+  return weights.tensors.at(weight).shape.size() > 2 ||
+         weights.tensors.count(int8_range_name(weight)) > 0;
+}
+
 }  // namespace
 
 std::string int8_scale_name(const std::string& weight) { return weight + "_scale"; }
@@ -76,7 +82,9 @@ std::string int8_defect(const Weights& weights, const std::string& weight) {
   std::vector<float> scale, range;
   const int64_t out = weights.tensors.at(weight).shape[0];
   std::string defect = floats_of(weights, int8_scale_name(weight), out, scale);
-  if (defect.empty()) defect = floats_of(weights, int8_range_name(weight), 2, range);
+  if (defect.empty() && has_range(weights, weight)) {
+    defect = floats_of(weights, int8_range_name(weight), 2, range);
+  }
   if (defect.empty()) defect = scale_defect(int8_scale_name(weight), scale);
   if (defect.empty()) defect = range_defect(int8_range_name(weight), range);
   return defect;
@@ -85,9 +93,14 @@ std::string int8_defect(const Weights& weights, const std::string& weight) {
 Int8Layer int8_layer(const Weights& weights, const std::string& weight) {
   const std::string defect = int8_defect(weights, weight);
   if (!defect.empty()) fail("'{}' is no file of int8 weights: {}", weights.path, defect);
-  const std::vector<float> range = to_floats(weights.tensors.at(int8_range_name(weight)));
-  return {reinterpret_cast<const int8_t*>(weights.tensors.at(weight).data),
-          to_floats(weights.tensors.at(int8_scale_name(weight))), range[0], range[1]};
+  Int8Layer layer{reinterpret_cast<const int8_t*>(weights.tensors.at(weight).data),
+                  to_floats(weights.tensors.at(int8_scale_name(weight))),
+                  {}};
+  if (has_range(weights, weight)) {
+    const std::vector<float> range = to_floats(weights.tensors.at(int8_range_name(weight)));
+    layer.range = {range[0], range[1]};
+  }
+  return layer;
 }
 
 void copy_floats(const Weights& weights, const std::string& name, float* out) {

@@ -1,9 +1,11 @@
 // Layers in bytes (docs/weights_format.md). A linear layer or convolution X whose X.weight is I8
 // has two tensors more: X.weight_scale [out] and X.input_range [2]. They stand for
 //   weight[o, …] = X.weight_scale[o]·X.weight[o, …]
-// and for inputs from X.input_range[0] to X.input_range[1] in 255 equal steps.
+// and for inputs from X.input_range[0] to X.input_range[1] in 255 equal steps. A linear layer may
+// be without input_range: then the steps lie between each row's own extremes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,11 +19,19 @@ std::string int8_range_name(const std::string& weight);
 bool is_int8(const Weights& weights, const std::string& weight);  // a layer's weight in bytes
 bool has_int8(const Weights& weights);                            // any
 
+struct InputRange {
+  float lowest = 0;   // at most 0
+  float highest = 0;  // at least 0
+
+  friend bool operator==(const InputRange& a, const InputRange& b) {
+    return a.lowest == b.lowest && a.highest == b.highest;
+  }
+};
+
 struct Int8Layer {
-  const int8_t* weight;      // [out, …]
-  std::vector<float> scale;  // [out]
-  float lowest = 0;          // of its inputs; at most 0
-  float highest = 0;         // at least 0
+  const int8_t* weight;             // [out, …]
+  std::vector<float> scale;         // [out]
+  std::optional<InputRange> range;  // none: each row's own
 };
 
 // What is wrong with a layer's scales or range, in a few words; "" when nothing is.

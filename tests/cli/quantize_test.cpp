@@ -68,6 +68,20 @@ TEST_F(Quantize, KeepsNamedLayers) {
   EXPECT_TRUE(is_int8(weights, "block2.0.att.ff1.weight"));
 }
 
+TEST_F(Quantize, GivesLinearLayersTheRangesThatAreAskedFor) {
+  for (const bool rows : {false, true}) {
+    const Outcome outcome = run_soft(request({"--json", "--ranges", rows ? "rows" : "min-max"}));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(Json::parse(outcome.out).at("ranges"), rows ? "rows" : "min-max");
+    const Weights weights = read_weights(out());
+    EXPECT_NE(int8_layer(weights, "head.weight").range.has_value(), rows);
+    EXPECT_TRUE(int8_layer(weights, "patch_embed2.proj.0.weight").range);
+    EXPECT_EQ(run_soft({"classify", "--weights", out(), test::photo("astronaut.png")}).exit_code,
+              0);
+    EXPECT_EQ(run_soft({"convert", out(), folder_.path("back.safetensors")}).exit_code, 0);
+  }
+}
+
 TEST_F(Quantize, NoLossAtAllIsMetAtLast) {
   const Outcome outcome = run_soft(request({"--loss", "0", "--json"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -77,6 +91,7 @@ TEST_F(Quantize, NoLossAtAllIsMetAtLast) {
 TEST_F(Quantize, RefusesWhatCannotBeDone) {
   expect_refusal(request({"--keep", "hed"}), 2, "did you mean 'head'");
   expect_refusal(request({"--loss", "-1"}), 2, "--loss");
+  expect_refusal(request({"--ranges", "row"}), 2, "did you mean 'rows'");
   expect_refusal({"quantize", in(), folder_.path("out.bin"), "--data", "shapes"}, 2,
                  "must end in .safetensors");
   expect_refusal({"quantize", in(), out(), "--data", "shapes", "--images", "3"}, 1,

@@ -24,19 +24,19 @@ LayerInput with_outlier() {
 }
 
 TEST(LayerInput, MinMaxTakesEverything) {
-  const Range range = with_outlier().range(RangeRule::kMinMax);
+  const InputRange range = with_outlier().range(RangeRule::kMinMax);
   EXPECT_EQ(range.lowest, -1);
   EXPECT_EQ(range.highest, 100);
 }
 
 TEST(LayerInput, PercentileLeavesAnOutlierOut) {
-  const Range range = with_outlier().range(RangeRule::kPercentile);
+  const InputRange range = with_outlier().range(RangeRule::kPercentile);
   EXPECT_NEAR(range.lowest, -1, 0.1);
   EXPECT_NEAR(range.highest, 1, 0.1);
 }
 
 TEST(LayerInput, LeastErrorWeighsAnOutlierAgainstTheOthers) {
-  const Range range = with_outlier().range(RangeRule::kMse);
+  const InputRange range = with_outlier().range(RangeRule::kMse);
   EXPECT_LE(range.lowest, -0.9);
   EXPECT_GT(range.highest, 1);
   EXPECT_LT(range.highest, 60);
@@ -44,7 +44,7 @@ TEST(LayerInput, LeastErrorWeighsAnOutlierAgainstTheOthers) {
 
 TEST(LayerInput, OfZerosAloneHasARange) {
   for (const RangeRule rule : kRangeRules) {
-    const Range range = LayerInput{}.range(rule);
+    const InputRange range = LayerInput{}.range(rule);
     EXPECT_EQ(range.lowest, 0);
     EXPECT_GT(range.highest, 0);
   }
@@ -117,14 +117,16 @@ TEST_F(Int8Model, AnswersAlmostAsInFloats) {
 }
 
 TEST_F(Int8Model, GivesTheSameBitsForEveryRunAndPlaceInABatch) {
-  const Packed model = in_bytes(RangeRule::kMse);
   auto images = noise(3 * pixels(), 5);
   const std::vector<float> one(images.begin(), images.begin() + pixels());
   std::copy(one.begin(), one.end(), images.begin() + 2 * pixels());
-  const auto alone = answers(model, one), together = answers(model, images);
-  EXPECT_EQ(answers(model, images), together);
-  EXPECT_EQ(std::vector<float>(together.begin(), together.begin() + spec_.classes), alone);
-  EXPECT_EQ(std::vector<float>(together.end() - spec_.classes, together.end()), alone);
+  for (const RangeRule rule : {RangeRule::kMse, RangeRule::kRows}) {
+    const Packed model = in_bytes(rule);
+    const auto alone = answers(model, one), together = answers(model, images);
+    EXPECT_EQ(answers(model, images), together);
+    EXPECT_EQ(std::vector<float>(together.begin(), together.begin() + spec_.classes), alone);
+    EXPECT_EQ(std::vector<float>(together.end() - spec_.classes, together.end()), alone);
+  }
 }
 
 TEST_F(Int8Model, TakesLessMemory) {

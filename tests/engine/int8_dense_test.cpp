@@ -25,9 +25,13 @@ double plain_pixel(const DenseShape& shape, const Int8Source& source, const std:
                    Grid in, int64_t oy, int64_t ox, int64_t o) {
   const auto value = [&](int64_t y, int64_t x_at, int64_t c) -> double {
     if (y < 0 || x_at < 0 || y >= in.h || x_at >= in.w) return 0;
-    const double byte = std::nearbyint(x[(y * in.w + x_at) * shape.in + c] / source.input.scale);
-    const double zero = source.input.zero;
-    return source.input.scale * (std::clamp(byte + zero, 0.0, 255.0) - zero);
+    const float* row = &x[(y * in.w + x_at) * shape.in];
+    const auto [least, most] = std::minmax_element(row, row + shape.in);
+    const ByteScale input =
+        source.input.value_or(byte_scale(std::min(*least, 0.0f), std::max(*most, 0.0f)));
+    // As the kernel multiplies, so that what lies between two bytes goes the same way.
+    const double byte = std::nearbyint(std::fma(row[c], 1 / input.scale, 1.0f * input.zero));
+    return input.scale * (std::clamp(byte, 0.0, 255.0) - input.zero);
   };
   double sum = source.bias[o];
   for (int64_t c = 0; c < shape.in; ++c) {
@@ -48,7 +52,7 @@ struct Layer {
   DenseShape shape;
   Int8Channels channels;
   std::vector<float> bias;
-  ByteScale input;
+  std::optional<ByteScale> input;
 
   Int8Source source() const {
     return {channels.weight.data(), channels.scale.data(), bias.data(), input};
@@ -57,7 +61,8 @@ struct Layer {
 
 Layer random_layer(const DenseShape& shape) {
   const auto weight = normals(shape.out * shape.in * shape.kernel * shape.kernel, 1, 0.2);
-  Layer layer{shape, quantize_weights(shape, weight.data()), normals(shape.out, 2), {0.02f, 120}};
+  Layer layer{shape, quantize_weights(shape, weight.data()), normals(shape.out, 2),
+              ByteScale{0.02f, 120}};
   layer.channels.scale[0] *= -1;  // as a folded norm may
   return layer;
 }
@@ -70,8 +75,9 @@ std::vector<float> run(const Dense& dense, Grid in, int team, const std::vector<
   return y;
 }
 
-void expect_plain(const DenseShape& shape, Grid in) {
-  const Layer layer = random_layer(shape);
+void expect_plain(const DenseShape& shape, Grid in, bool by_rows = false) {
+  Layer layer = random_layer(shape);
+  if (by_rows) layer.input.reset();
   const Dense dense = pack_dense(shape, layer.source());
   const auto x = normals(in.size() * shape.in, 3);
   const auto y = run(dense, in, 1, x);
@@ -97,14 +103,39 @@ TEST(Int8Dense, IsThePlainLinearLayerOfItsBytes) {
   expect_plain({7, 5, 1, 1, 0, false}, {1, 1});
 }
 
+TEST(Int8Dense, IsThePlainLinearLayerOfEachRowsOwnBytes) {
+  expect_plain({32, 48, 1, 1, 0, false}, {13, 1}, true);
+  expect_plain({32, 48, 1, 1, 0, true}, {150, 1}, true);
+  expect_plain({7, 5, 1, 1, 0, false}, {1, 1}, true);
+}
+
 TEST(Int8Dense, EachRowIsTheSameWhereverItStands) {
-  const Layer layer = random_layer({32, 40});
-  const Dense dense = pack_dense(layer.shape, layer.source());
-  const auto x = normals(21 * 32, 4);
-  const auto all = run(dense, {21, 1}, 1, x);
-  for (int64_t i = 0; i < 21; ++i) {
-    const auto one = run(dense, {1, 1}, 1, {x.begin() + i * 32, x.begin() + (i + 1) * 32});
-    EXPECT_EQ(one, std::vector<float>(all.begin() + i * 40, all.begin() + (i + 1) * 40));
+  Layer layer = random_layer({32, 40});
+  for (const bool by_rows : {false, true}) {
+    if (by_rows) layer.input.reset();
+    const Dense dense = pack_dense(layer.shape, layer.source());
+    const auto x = normals(21 * 32, 4);
+    const auto all = run(dense, {21, 1}, 1, x);
+    for (int64_t i = 0; i < 21; ++i) {
+      const auto one = run(dense, {1, 1}, 1, {x.begin() + i * 32, x.begin() + (i + 1) * 32});
+      EXPECT_EQ(one, std::vector<float>(all.begin() + i * 40, all.begin() + (i + 1) * 40));
+    }
+  }
+}
+
+TEST(Int8Dense, ReadsGeluByRowsAsByOneRange) {
+  for (const bool by_rows : {false, true}) {
+    Layer layer = random_layer({40, 9});
+    if (by_rows) layer.input.reset();
+    const Dense dense = pack_dense(layer.shape, layer.source());
+    auto x = normals(70 * 40, 4);
+    std::vector<float> through(x.size()), y(70 * 9);
+    gelu({GeluForm::kTanh, 70, 40}, {x.data(), 40}, {through.data(), 40});
+    const auto expected = run(dense, {70, 1}, 1, through);
+    DenseRunner runner(dense.shape, {70, 1}, 2, 1);
+    runner.adopt(dense);
+    runner.run_gelu(0, dense, GeluForm::kTanh, x.data(), y.data());
+    EXPECT_EQ(y, expected);
   }
 }
 

@@ -70,6 +70,32 @@ TEST(Int8Gemm, AddsUpSegmentsAndCutsBelowZero) {
   });
 }
 
+TEST(Int8Gemm, TakesAScaleAndAZeroOfEachRow) {
+  test::for_every_target([] {
+    for (const int64_t cols : {1, 17, 64, 81}) {
+      for (const auto& [depth, largest] : {std::pair{0, 127}, {2, 32}, {3, 127}}) {
+        const Case c = random_case({cols, 21, 1}, 7, largest);
+        const auto scale = test::normal_floats(cols, 1), bias = test::normal_floats(cols, 2);
+        std::vector<int32_t> sums(cols);
+        for (size_t i = 0; i < c.w.size(); ++i) sums[i / 21] += c.w[i];
+        std::vector<ByteScale> scales;
+        for (int i = 0; i < 7; ++i) scales.push_back({0.01f * static_cast<float>(i + 1), 40 * i});
+        std::vector<int8_t> packed(int8_packed_bytes(c.shape));
+        int8_pack(c.shape, c.w.data(), packed.data());
+        const ByteRows a{c.a.data(), 21, 21};
+        std::vector<float> y(7 * cols), expected(7 * cols);
+        const Int8Weights weights{packed.data(), scale.data(), bias.data(),  depth,
+                                  true,          sums.data(),  scales.data()};
+        int8_gemm(c.shape, 0, 3, a, weights, {y.data(), cols});
+        int8_gemm(c.shape, 3, 4, a, weights, {y.data() + 3 * cols, cols});
+        plain::int8_gemm(c.shape, 7, a, c.w.data(), scale.data(), bias.data(), true,
+                         {expected.data(), cols}, scales.data());
+        for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i], 1e-3) << i;
+      }
+    }
+  });
+}
+
 // What vpmaddubsw would get wrong: every product as large as it can be, all of one sign.
 TEST(Int8Gemm, ExtremeValuesDoNotSaturate) {
   test::for_every_target([] {

@@ -35,6 +35,32 @@ TEST(Quantize, ComesBackWithinHalfAStepOnOddSizes) {
   });
 }
 
+TEST(Quantize, OfRowsTakesEachRowsExtremes) {
+  test::for_every_target([] {
+    for (const int64_t cols : {1, 7, 16, 33, 70}) {
+      auto x = test::normal_floats(4 * cols, 5);
+      for (int64_t j = 0; j < cols; ++j) {
+        x[cols + j] = 2 + std::abs(x[cols + j]);  // 0 belongs to the range though no value is below
+        x[2 * cols + j] = 0;
+        x[3 * cols + j] *= 1e4f;
+      }
+      std::vector<uint8_t> bytes(4 * cols), expected(4 * cols);
+      std::vector<ByteScale> scales(4);
+      quantize_rows(4, cols, {x.data(), cols}, bytes.data(), cols, scales.data());
+      for (int64_t i = 0; i < 4; ++i) {
+        const auto [least, most] = std::minmax_element(&x[i * cols], &x[i * cols] + cols);
+        const ByteScale scale = byte_scale(std::min(*least, 0.0f), std::max(*most, 0.0f));
+        EXPECT_EQ(scales[i].scale, scale.scale);
+        EXPECT_EQ(scales[i].zero, scale.zero);
+        quantize(scale, 1, cols, {&x[i * cols], cols}, &expected[i * cols], cols);
+      }
+      EXPECT_EQ(bytes, expected);
+      EXPECT_EQ(scales[1].zero, 0);
+      EXPECT_EQ(scales[2].scale, 1);
+    }
+  });
+}
+
 TEST(Quantize, OfGeluIsGeluThenQuantize) {
   test::for_every_target([] {
     for (const GeluForm form : {GeluForm::kErf, GeluForm::kTanh}) {

@@ -61,8 +61,7 @@ TEST_F(Int8File, FitsItsModelAndStandsForFloats) {
   EXPECT_TRUE(has_int8(weights));
   EXPECT_FALSE(has_int8(floats_));
   const Int8Layer layer = int8_layer(weights, "head.weight");
-  EXPECT_EQ(layer.lowest, -2);
-  EXPECT_EQ(layer.highest, 3);
+  EXPECT_EQ(layer.range, (InputRange{-2, 3}));
   const Weights plain = dequantized(weights);
   check_fit(plain, find_model("soft-pico"));
   EXPECT_FALSE(has_int8(plain));
@@ -92,13 +91,20 @@ TEST_F(Int8File, IsReadAsItWasWritten) {
   EXPECT_EQ(std::vector<int8_t>(layer.weight, layer.weight + bytes_.size()), bytes_);
 }
 
-TEST_F(Int8File, WithoutScalesOrRangeIsRefused) {
+TEST_F(Int8File, WithoutScalesIsRefused) {
   Weights weights = this->weights();
   weights.tensors.erase("head.weight_scale");
   expect_refusal(weights, "missing head.weight_scale");
-  weights = this->weights();
+}
+
+TEST_F(Int8File, WithoutARangeMeansEachRowsOwnInALinearLayerAlone) {
+  Weights weights = this->weights();
   weights.tensors.erase("head.input_range");
-  expect_refusal(weights, "missing head.input_range");
+  check_fit(weights, find_model("soft-pico"));
+  EXPECT_FALSE(int8_layer(weights, "head.weight").range);
+  std::vector<int64_t>& shape = weights.tensors["head.weight"].shape;
+  shape.insert(shape.end(), {1, 1});
+  EXPECT_EQ(int8_defect(weights, "head.weight"), "missing head.input_range");
 }
 
 TEST_F(Int8File, WithScalesThatAreNoneIsRefused) {
