@@ -10,12 +10,16 @@ torch::Tensor scaled(const torch::Tensor& q) {
   return q * std::pow(static_cast<double>(q.size(-1)), -0.25);
 }
 
-torch::Tensor gaussian(const torch::Tensor& q, const torch::Tensor& l) {
+torch::Tensor gaussian_exponent(const torch::Tensor& q, const torch::Tensor& l) {
   const auto q_norm = (q * q).sum(-1, true);          // [.., n, 1]
   const auto l_norm = (l * l).sum(-1).unsqueeze(-2);  // [.., 1, m]
   const auto products = torch::matmul(q, l.transpose(-1, -2));
   // |q|² + |l|² - 2ql dips slightly below zero in float.
-  return torch::exp(-0.5 * (q_norm + l_norm - 2 * products).clamp_min(0));
+  return -0.5 * (q_norm + l_norm - 2 * products).clamp_min(0);
+}
+
+torch::Tensor gaussian(const torch::Tensor& q, const torch::Tensor& l) {
+  return torch::exp(gaussian_exponent(q, l));
 }
 
 torch::Tensor gaussian_self(const torch::Tensor& l) {

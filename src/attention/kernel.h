@@ -11,6 +11,7 @@ torch::Tensor scaled(const torch::Tensor& q);  // [B, h, n, d]
 
 // [.., n, d] and [.., m, d] -> [.., n, m]
 torch::Tensor gaussian(const torch::Tensor& q, const torch::Tensor& l);
+torch::Tensor gaussian_exponent(const torch::Tensor& q, const torch::Tensor& l);  // its logarithm
 
 // The kernel of a set with itself: symmetric, diagonal exactly 1. [.., m, d] -> [.., m, m]
 torch::Tensor gaussian_self(const torch::Tensor& l);

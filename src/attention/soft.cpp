@@ -7,6 +7,8 @@
 //   mean  S / n
 // The guard, and why it is needed, stands in kernels/soft_attention.h.
 
+#include <limits>
+
 #include "attention/inverse.h"
 #include "attention/kernel.h"
 #include "attention/landmark_mix.h"
@@ -27,13 +29,14 @@ Tensor symmetrically_normalised(const Tensor& inv, const Tensor& core) {
   return scale * inv * scale.transpose(-1, -2);
 }
 
-// K1 and N of one mixing.
+// K1 and N of one mixing. With kRows the left K1 is relative to the largest entry of each row and
+// the right one to the largest of all, which the division by the rows' sums undoes.
 struct Kernels {
-  Tensor cross;  // [B, h, n, m]
-  Tensor core;   // [B, h, m, m]
+  Tensor left, right;  // [B, h, n, m]
+  Tensor core;         // [B, h, m, m]
 
   Tensor apply(const Tensor& v) const {  // S·v [B, h, n, d]
-    return torch::matmul(cross, torch::matmul(core, torch::matmul(cross.transpose(-1, -2), v)));
+    return torch::matmul(left, torch::matmul(core, torch::matmul(right.transpose(-1, -2), v)));
   }
 };
 
@@ -46,9 +49,9 @@ Tensor counted(const Tensor& q, const Tensor& mask) {
 // g [B, h, n, 1].
 Tensor guarded_sums(const Kernels& kernels, const Tensor& real) {
   const Tensor spread =
-      torch::matmul(kernels.core, torch::matmul(kernels.cross.transpose(-1, -2), real));  // u
-  const Tensor sum = torch::matmul(kernels.cross, spread);                                // r
-  const Tensor reach = kCancelled * kernels.cross.sum(-1, true);                          // δc
+      torch::matmul(kernels.core, torch::matmul(kernels.right.transpose(-1, -2), real));  // u
+  const Tensor sum = torch::matmul(kernels.left, spread);                                 // r
+  const Tensor reach = kCancelled * kernels.left.sum(-1, true);                           // δc
   const Tensor square = spread.square().sum(-2, true);                                    // |u|²
   return (sum.square() + reach.square() * square + kVanished * kVanished).sqrt();
 }
@@ -65,6 +68,29 @@ Tensor normalised_mix(const Kernels& kernels, const Tensor& v, const Tensor& rea
       return kernels.apply(v) / real.sum(2, true).clamp_min(1);
   }
   return kernels.apply(v);
+}
+
+// exp(exponent - peak): no gradient goes through the peak, which changes nothing in the end.
+Tensor below(const Tensor& exponent, const Tensor& peak) {
+  const Tensor fixed = peak.detach();
+  return torch::exp(exponent - torch::where(fixed.isinf(), torch::zeros_like(fixed), fixed));
+}
+
+// The two sides of K1 for kRows.
+Kernels peaked_kernels(const Tensor& q, const Landmarks& landmarks, const Tensor& token_mask,
+                       const Tensor& core) {
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  Tensor exponent = gaussian_exponent(scaled(q), landmarks.tokens);  // [B, h, n, m]
+  if (landmarks.present.defined()) {
+    const Tensor absent = landmarks.present.logical_not().unsqueeze(1).unsqueeze(1);
+    exponent = exponent.masked_fill(absent, kNever);
+  }
+  if (token_mask.defined()) {
+    const Tensor padding = token_mask.logical_not().unsqueeze(1).unsqueeze(-1);
+    exponent = exponent.masked_fill(padding, kNever);
+  }
+  return {below(exponent, exponent.amax(-1, true)), below(exponent, exponent.amax({-2, -1}, true)),
+          core};
 }
 
 // K1 and A.
@@ -108,8 +134,10 @@ Tensor landmark_mix(const Heads& heads, const Landmarks& landmarks, const SoftRu
   const LandmarkKernels own = kernels_of(heads.q, landmarks);
   Tensor inv = inverse(own.core, rule.inverse);
   if (rule.normalise == Normalise::kCore) inv = symmetrically_normalised(inv, own.core);
-  return normalised_mix({own.cross, inv}, heads.v, counted(heads.q, rule.token_mask),
-                        rule.normalise);
+  const Kernels kernels = rule.normalise == Normalise::kRows
+                              ? peaked_kernels(heads.q, landmarks, rule.token_mask, inv)
+                              : Kernels{own.cross, own.cross, inv};
+  return normalised_mix(kernels, heads.v, counted(heads.q, rule.token_mask), rule.normalise);
 }
 
 std::shared_ptr<Attention> make_soft(const AttentionSpec& spec) {

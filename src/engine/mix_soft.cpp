@@ -8,9 +8,8 @@
 #include "engine/mix.h"
 #include "engine/sampler.h"
 #include "engine/team.h"
-#include "kernels/gaussian.h"
 #include "kernels/gemm.h"
-#include "kernels/soft_attention.h"
+#include "kernels/soft_tile.h"
 
 namespace soft {
 namespace {
@@ -116,9 +115,7 @@ int64_t mix_together(const MixShape& shape, const MixJob& job, float* y) {
 MixNeeds soft_needs(const MixShape& shape) {
   const SoftHead head = sized_head(shape);
   const int64_t sampling = HeadSampler(shape.spec, shape.grid).scratch();
-  const int64_t row = soft_state_size(head) + 2 * padded(head.landmarks) +
-                      std::max(kTokenChunk * head.landmarks, soft_tile_size(head)) +
-                      gaussian_scratch(head.landmarks, head.dim);
+  const int64_t row = soft_state_size(head) + 2 * padded(head.landmarks) + soft_tile_size(head);
   MixNeeds needs;
   if (heads_apart(shape)) {
     needs.worker = std::max(sampling, soft_attention_size(head));
@@ -139,13 +136,9 @@ int64_t mix_soft(const MixShape& shape, const MixJob& job, float* y) {
   return fallbacks;
 }
 
-// 1/g of one row of K1 with kRows, otherwise 1; own [m] is the row, tile: soft_tile_size floats.
-float row_share(const SoftHead& head, const SoftState& state, const float* own, float* tile) {
+// 1/g of one row of K1 with kRows, otherwise 1; own [m] is the row. The phases before are done.
+float row_share(const SoftHead& head, const SoftState& state, const float* own) {
   if (state.normalise != Normalise::kRows) return 1;
-  for (int64_t chunk = 0; chunk < token_chunks(head.tokens); ++chunk) {
-    soft_gather(head, state, chunk, tile);
-  }
-  soft_mix(head, state);
   float sum = 0, reach = 0, square = 0;
   for (int64_t j = 0; j < head.landmarks; ++j) {
     sum += own[j] * state.spread[j];
@@ -155,28 +148,33 @@ float row_share(const SoftHead& head, const SoftState& state, const float* own, 
   return 1 / guarded_sum(sum, reach, square);
 }
 
-// Row i of K1·N·K1', N = inv(A) or its normalised form: K1·(N·K1[i, :]'), a chunk of tokens at a
+// Row i of K1·N·K1', N = inv(A) or its normalised form: K1·(N·K1[i, :]'), a tile of tokens at a
 // time.
 void soft_row(const MixShape& shape, const MixJob& job, int64_t index, int64_t token, float* out,
               float* memory) {
   float* rest = memory + landmark_floats(sized_head(shape));
   const SoftHead head = sampled_head(shape, job, index, memory, rest);
-  const int64_t m = head.landmarks, d = head.dim;
+  const int64_t m = head.landmarks, width = padded(m), chunks = token_chunks(head.tokens);
   SoftState state = soft_state(head, rest);
   soft_prepare(head, options_of(shape.spec), state);
-  float* own = rest + soft_state_size(head);  // [m] K1[token, :]
-  float* weights = own + padded(m);           // [m] N·K1[token, :]'
-  float* tile = weights + padded(m);          // [kTokenChunk, m]
-  float* scratch = tile + std::max(kTokenChunk * m, soft_tile_size(head));
-  const ConstRows landmarks{head.landmark, d};
-  gaussian({1, m, d}, {head.q.row(token), head.q.stride}, 1, landmarks, {own, m}, scratch);
-  const float share = row_share(head, state, own, tile);
-  gemm({1, m, m, share}, {own, m}, {state.core, m}, weights, m);
-  for (int64_t begin = 0; begin < head.tokens; begin += kTokenChunk) {
-    const int64_t count = std::min(kTokenChunk, head.tokens - begin);
-    gaussian({count, m, d}, {head.q.row(begin), head.q.stride}, 1, landmarks, {tile, m}, scratch);
-    gemm({count, 1, m}, {tile, m}, {weights, 1}, out + begin, 1);
+  float* own = rest + soft_state_size(head);  // [padded(m)] K1[token, :]
+  float* weights = own + width;               // [padded(m)] N·K1[token, :]'
+  float* tile = weights + width;              // [kTokenTile, padded(m)]
+  const bool by_rows = state.normalise == Normalise::kRows;
+  if (by_rows) {
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) soft_gather(head, state, chunk, tile);
+    soft_mix(head, state);
   }
+  float peaks[kTokenTile];
+  cross_tile(head, state.packed, token, 1, own, by_rows ? peaks : nullptr);
+  gemm({1, m, m, row_share(head, state, own)}, {own, m}, {state.core, m}, weights, m);
+  for_each_tile(0, head.tokens, [&](int64_t begin, int64_t count) {
+    cross_tile(head, state.packed, begin, count, tile, by_rows ? peaks : nullptr);
+    gemm({count, 1, m}, {tile, width}, {weights, 1}, out + begin, 1);
+    for (int64_t i = 0; by_rows && i < count; ++i) {
+      out[begin + i] *= below_peak(peaks[i], state.peaks[chunks]);
+    }
+  });
 }
 
 }  // namespace soft

@@ -16,13 +16,18 @@ Value squared_length(OnnxGraph& graph, const Value& x) {  // [N, h, n, d] -> [N,
 }
 
 // exp(-|q - l|²/2): [N, h, n, d] and [N, h, m, d] -> [N, h, n, m]
-Value gaussian(OnnxGraph& graph, const Value& q, const Value& l) {
+// The logarithm of the kernel.
+Value gaussian_exponent(OnnxGraph& graph, const Value& q, const Value& l) {
   const Value lengths =
       graph.add(squared_length(graph, q), last_two_swapped(graph, squared_length(graph, l)));
   const Value products = graph.product(q, last_two_swapped(graph, l));
   const Value distance = graph.subtract(lengths, graph.times(products, graph.scalar(2)));
   const Value clamped = graph.node("Relu", {distance});  // dips slightly below zero in float
-  return graph.node("Exp", {graph.times(clamped, graph.scalar(-0.5f))});
+  return graph.times(clamped, graph.scalar(-0.5f));
+}
+
+Value gaussian(OnnxGraph& graph, const Value& q, const Value& l) {
+  return graph.node("Exp", {gaussian_exponent(graph, q, l)});
 }
 
 // The same of l with itself: symmetric, with a diagonal of ones.
@@ -109,22 +114,24 @@ Value newton(OnnxGraph& graph, const ExportMix& mix, const Value& a, int64_t m) 
   return v;
 }
 
+// As in src/attention/soft.cpp.
 struct Kernels {
-  Value cross, core;  // K1 [N, h, n, m], inv(A) [N, h, m, m]
+  Value left, right;  // K1 [N, h, n, m]
+  Value core;         // inv(A) [N, h, m, m]
 };
 
 Value applied(OnnxGraph& graph, const Kernels& kernels, const Value& v) {
-  const Value gathered = graph.product(last_two_swapped(graph, kernels.cross), v);  // [N, h, m, d]
-  return graph.product(kernels.cross, graph.product(kernels.core, gathered));
+  const Value gathered = graph.product(last_two_swapped(graph, kernels.right), v);  // [N, h, m, d]
+  return graph.product(kernels.left, graph.product(kernels.core, gathered));
 }
 
 // The guarded sums of S's rows (src/attention/soft.cpp): [N, h, n, 1].
 Value guarded_sums(OnnxGraph& graph, const Kernels& kernels) {
-  const Value columns = graph.summed(last_two_swapped(graph, kernels.cross), -1);  // [N, h, m, 1]
+  const Value columns = graph.summed(last_two_swapped(graph, kernels.right), -1);  // [N, h, m, 1]
   const Value spread = graph.product(kernels.core, columns);
-  const Value sum = graph.product(kernels.cross, spread);
+  const Value sum = graph.product(kernels.left, spread);
   const Value reach =
-      graph.times(graph.summed(kernels.cross, -1), graph.scalar(static_cast<float>(kCancelled)));
+      graph.times(graph.summed(kernels.left, -1), graph.scalar(static_cast<float>(kCancelled)));
   const Value square = graph.summed(graph.times(spread, spread), -2);
   const Value total =
       graph.add(graph.times(sum, sum), graph.times(graph.times(reach, reach), square));
@@ -152,9 +159,16 @@ Value export_soft(OnnxGraph& graph, const ExportMix& mix) {
   const Value q = scaled_quarter(graph, mix, mix.q);
   const Value l = landmarks(graph, mix, q);
   const int64_t m = mix.landmarks;
-  const Value cross = gaussian(graph, q, l);      // K1 [N, h, n, m]
-  const Value core = gaussian_self(graph, l, m);  // A [N, h, m, m]
-  Kernels kernels{cross, newton(graph, mix, core, m)};
+  const Value exponent = gaussian_exponent(graph, q, l);  // of K1 [N, h, n, m]
+  const Value core = gaussian_self(graph, l, m);          // A [N, h, m, m]
+  Kernels kernels{"", "", newton(graph, mix, core, m)};
+  if (normalisation_of(mix.spec) == Normalise::kRows) {
+    const Value peaks = graph.largest(exponent, -1);
+    kernels.left = graph.node("Exp", {graph.subtract(exponent, peaks)});
+    kernels.right = graph.node("Exp", {graph.subtract(exponent, graph.largest(peaks, -2))});
+  } else {
+    kernels.left = kernels.right = graph.node("Exp", {exponent});
+  }
   if (normalisation_of(mix.spec) == Normalise::kCore) {
     const Value root = graph.node("Sqrt", {graph.summed(core, -1)});  // D^1/2 [N, h, m, 1]
     kernels.core = graph.divided(graph.divided(kernels.core, root), last_two_swapped(graph, root));

@@ -31,8 +31,10 @@ void half_norms(int64_t rows, int64_t dim, ConstRows x, float scale, const float
 // At most kStrip rows, whose norms wait on the stack.
 constexpr int64_t kStrip = 64;
 
-void kernel_strip(const PackedLandmarks& packed, int64_t rows, ConstRows q, const float* token_mask,
-                  float* k) {
+// finish(exponents) is what is written to k.
+template <class Finish>
+HWY_INLINE void kernel_strip(const PackedLandmarks& packed, int64_t rows, ConstRows q,
+                             const float* token_mask, float* k, const Finish& finish) {
   const FloatTag d;
   const int64_t stride = padded(packed.landmarks);
   float norms[kStrip];
@@ -44,7 +46,7 @@ void kernel_strip(const PackedLandmarks& packed, int64_t rows, ConstRows q, cons
                const FloatVec far =
                    hn::Add(hn::LoadU(d, packed.half_norms + j), hn::Set(d, norms[row + i]));
                const FloatVec exponent = hn::Min(hn::Zero(d), hn::Sub(product, far));
-               hn::StoreU(exp_nonpositive(d, exponent), d, k + (row + i) * stride + j);
+               hn::StoreU(finish(exponent), d, k + (row + i) * stride + j);
              });
            });
   for (int64_t j = vectors(packed.landmarks) * lanes(); j < stride; j += lanes()) {
@@ -57,7 +59,36 @@ void kernel_tile(const PackedLandmarks& packed, int64_t rows, ConstRows q, const
   for (int64_t row = 0; row < rows; row += kStrip) {
     kernel_strip(packed, std::min(kStrip, rows - row), {q.row(row), q.stride},
                  token_mask == nullptr ? nullptr : token_mask + row,
-                 k + row * padded(packed.landmarks));
+                 k + row * padded(packed.landmarks),
+                 [](FloatVec exponent) HWY_ATTR { return exp_nonpositive(FloatTag(), exponent); });
+  }
+}
+
+// exponents [columns] become exp(exponent - peak); returns the peak.
+float relative_to_peak(int64_t columns, float* exponents) {
+  const FloatTag d;
+  FloatVec largest = hn::Set(d, -kFarAway);
+  for (int64_t j = 0; j < columns; j += lanes()) {
+    largest = hn::Max(largest, hn::LoadU(d, exponents + j));
+  }
+  const float peak = hn::GetLane(hn::MaxOfLanes(d, largest));
+  const FloatVec shift = hn::Set(d, peak == -kFarAway ? 0 : peak);
+  for (int64_t j = 0; j < columns; j += lanes()) {
+    const FloatVec exponent = hn::Sub(hn::LoadU(d, exponents + j), shift);
+    hn::StoreU(exp_nonpositive(d, exponent), d, exponents + j);
+  }
+  return peak;
+}
+
+void peaked_tile(const PackedLandmarks& packed, int64_t rows, ConstRows q, const float* token_mask,
+                 float* k, float* peaks) {
+  const int64_t stride = padded(packed.landmarks), used = vectors(packed.landmarks) * lanes();
+  for (int64_t row = 0; row < rows; row += kStrip) {
+    const int64_t count = std::min(kStrip, rows - row);
+    kernel_strip(packed, count, {q.row(row), q.stride},
+                 token_mask == nullptr ? nullptr : token_mask + row, k + row * stride,
+                 [](FloatVec exponent) HWY_ATTR { return exponent; });
+    for (int64_t i = row; i < row + count; ++i) peaks[i] = relative_to_peak(used, k + i * stride);
   }
 }
 
@@ -70,11 +101,17 @@ HWY_AFTER_NAMESPACE();
 namespace soft {
 
 HWY_EXPORT(kernel_tile);
+HWY_EXPORT(peaked_tile);
 HWY_EXPORT(half_norms);
 
 void gaussian_tile(const PackedLandmarks& packed, int64_t rows, ConstRows q,
                    const float* token_mask, float* k) {
   HWY_DYNAMIC_DISPATCH(kernel_tile)(packed, rows, q, token_mask, k);
+}
+
+void gaussian_peaked(const PackedLandmarks& packed, int64_t rows, ConstRows q,
+                     const float* token_mask, float* k, float* peaks) {
+  HWY_DYNAMIC_DISPATCH(peaked_tile)(packed, rows, q, token_mask, k, peaks);
 }
 
 int64_t packed_landmarks_size(int64_t landmarks, int64_t dim) {

@@ -43,4 +43,10 @@ PackedLandmarks pack_landmarks(int64_t landmarks, int64_t dim, ConstRows l, floa
 void gaussian_tile(const PackedLandmarks& packed, int64_t rows, ConstRows q,
                    const float* token_mask, float* k);
 
+// The same with every row relative to its largest entry exp(peak): k = exp(exponent - peak), so
+// that no row underflows however far away it is. peaks [rows], at most 0; -infinity where the row
+// is 0 since its token is masked or every landmark dropped.
+void gaussian_peaked(const PackedLandmarks& packed, int64_t rows, ConstRows q,
+                     const float* token_mask, float* k, float* peaks);
+
 }  // namespace soft

@@ -59,21 +59,20 @@ void gelu_bytes(ByteScale scale, const Gelu& shape, const ConstRows& x, uint8_t*
                                : gelu_form_bytes<TanhForm>(scale, shape, x, bytes, stride);
 }
 
-// Of the values and 0.
-ByteScale row_scale(const float* x, int64_t cols) {
-  const hn::ScalableTag<float> whole;
-  auto lowest = hn::Zero(whole), highest = hn::Zero(whole);
-  float low = 0, high = 0;
-  const auto step = static_cast<int64_t>(hn::Lanes(whole));
+// Of the values and 0. Two vectors at a time, so that none waits for the one before it.
+HWY_INLINE ByteScale row_scale(const float* x, int64_t cols) {
+  const hn::ScalableTag<float> d;
+  const auto step = static_cast<int64_t>(hn::Lanes(d));
+  auto low0 = hn::Zero(d), low1 = low0, high0 = low0, high1 = low0;
   int64_t j = 0;
-  for (; j + step <= cols; j += step) {
-    const auto v = hn::LoadU(whole, x + j);
-    lowest = hn::Min(v, lowest);
-    highest = hn::Max(v, highest);
+  for (; j + 2 * step <= cols; j += 2 * step) {
+    const auto v0 = hn::LoadU(d, x + j), v1 = hn::LoadU(d, x + j + step);
+    low0 = hn::Min(v0, low0), low1 = hn::Min(v1, low1);
+    high0 = hn::Max(v0, high0), high1 = hn::Max(v1, high1);
   }
+  float low = hn::GetLane(hn::MinOfLanes(d, hn::Min(low0, low1)));
+  float high = hn::GetLane(hn::MaxOfLanes(d, hn::Max(high0, high1)));
   for (; j < cols; ++j) low = std::min(low, x[j]), high = std::max(high, x[j]);
-  low = std::min(low, hn::GetLane(hn::MinOfLanes(whole, lowest)));
-  high = std::max(high, hn::GetLane(hn::MaxOfLanes(whole, highest)));
   return byte_scale(low, high);
 }
 

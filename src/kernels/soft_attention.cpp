@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/carver.h"
 #include "kernels/gemm.h"
@@ -28,6 +29,7 @@ SoftState carve(const SoftHead& head, Carver& carver) {
   state.spread = carver.take(m);
   state.partial = carver.take(token_chunks(head.tokens) * m * d);
   state.partial_sums = carver.take(token_chunks(head.tokens) * padded(m));
+  state.peaks = carver.take(token_chunks(head.tokens) + 1);
   state.cross = keeps_cross(head) ? carver.take(head.tokens * padded(m)) : nullptr;
   state.scratch = carver.take(prepare_scratch(head));
   return state;
@@ -60,7 +62,10 @@ SoftState soft_state(const SoftHead& head, float* memory) {
   return carve(head, carver);
 }
 
-int64_t soft_tile_size(const SoftHead& head) { return kTokenTile * padded(head.landmarks); }
+// K of a tile, and V of one.
+int64_t soft_tile_size(const SoftHead& head) {
+  return kTokenTile * (padded(head.landmarks) + padded(head.dim));
+}
 
 void degree_factors(const SoftHead& head, Normalise normalise, const float* a, float* e) {
   const int64_t m = head.landmarks;
@@ -80,12 +85,14 @@ void scale_by_degree(int64_t m, const float* e, const float* x, float* core) {
 
 namespace {
 
-// sum [count] of the chunks' parts, in order; they stand `stride` apart.
-void add_parts(const SoftHead& head, const float* parts, int64_t stride, int64_t count,
-               float* sum) {
-  std::copy_n(parts, count, sum);
-  for (int64_t chunk = 1; chunk < token_chunks(head.tokens); ++chunk) {
-    for (int64_t i = 0; i < count; ++i) sum[i] += parts[chunk * stride + i];
+// sum [count] of the chunks' parts, in order; they stand `stride` apart. `share` of each chunk.
+template <class Share>
+void add_parts(const SoftHead& head, const float* parts, int64_t stride, int64_t count, float* sum,
+               const Share& share) {
+  std::fill_n(sum, count, 0.0f);
+  for (int64_t chunk = 0; chunk < token_chunks(head.tokens); ++chunk) {
+    const float factor = share(chunk);
+    for (int64_t i = 0; i < count; ++i) sum[i] += factor * parts[chunk * stride + i];
   }
 }
 
@@ -123,26 +130,68 @@ InverseReport soft_prepare(const SoftHead& head, const SoftOptions& options, Sof
   return report;
 }
 
-void soft_gather(const SoftHead& head, const SoftState& state, int64_t chunk, float* tile) {
+namespace {
+
+// f of a tile's tokens; what was summed up under a lower peak is brought down to the new one.
+void raise_peak(int64_t rows, const float* peaks, float& peak, int64_t count, float* sums,
+                int64_t width, float* columns, float* f) {
+  const float highest = std::max(peak, *std::max_element(peaks, peaks + rows));
+  const float share = below_peak(peak, highest);
+  if (share != 1) {
+    for (int64_t i = 0; i < count; ++i) sums[i] *= share;
+    for (int64_t i = 0; i < width; ++i) columns[i] *= share;
+  }
+  peak = highest;
+  for (int64_t i = 0; i < rows; ++i) f[i] = below_peak(peaks[i], peak);
+}
+
+// Form kRows: a chunk's sums are relative to its own peak.
+void gather_rows(const SoftHead& head, const SoftState& state, int64_t chunk, float* tile) {
   const int64_t m = head.landmarks, d = head.dim, width = padded(m);
   float* sums = state.partial + chunk * m * d;  // [m, d]
   float* columns = state.partial_sums + chunk * width;
+  float* v = tile + kTokenTile * width;  // [rows, d] f∘V
+  float& peak = state.peaks[chunk] = -std::numeric_limits<float>::infinity();
+  std::fill_n(sums, m * d, 0.0f);
   std::fill_n(columns, width, 0.0f);
+  for_each_tile(chunk_begin(chunk), chunk_end(head, chunk), [&](int64_t token, int64_t rows) {
+    float* k = state.cross == nullptr ? tile : state.cross + token * width;  // [rows, padded(m)]
+    float peaks[kTokenTile], f[kTokenTile];
+    cross_tile(head, state.packed, token, rows, k, peaks);
+    raise_peak(rows, peaks, peak, m * d, sums, width, columns, f);
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t c = 0; c < d; ++c) v[i * d + c] = f[i] * head.v.row(token + i)[c];
+    }
+    gemm({m, d, rows, 1, 1}, {k, width, true}, {v, d}, sums, d);
+    add_columns(rows, m, k, f, columns);
+  });
+}
+
+}  // namespace
+
+void soft_gather(const SoftHead& head, const SoftState& state, int64_t chunk, float* tile) {
+  if (state.normalise == Normalise::kRows) return gather_rows(head, state, chunk, tile);
+  const int64_t m = head.landmarks, d = head.dim, width = padded(m);
+  float* sums = state.partial + chunk * m * d;  // [m, d]
   for_each_tile(chunk_begin(chunk), chunk_end(head, chunk), [&](int64_t token, int64_t rows) {
     float* k = state.cross == nullptr ? tile : state.cross + token * width;  // [rows, padded(m)]
     cross_tile(head, state.packed, token, rows, k);
     const float beta = token == chunk_begin(chunk) ? 0 : 1;
     gemm({m, d, rows, 1, beta}, {k, width, true}, {head.v.row(token), head.v.stride}, sums, d);
-    if (state.normalise == Normalise::kRows) add_columns(rows, m, k, nullptr, columns);
   });
 }
 
 void soft_mix(const SoftHead& head, const SoftState& state) {
-  const int64_t m = head.landmarks, d = head.dim;
-  add_parts(head, state.partial, m * d, m * d, state.gathered);
+  const int64_t m = head.landmarks, d = head.dim, chunks = token_chunks(head.tokens);
+  const bool rows = state.normalise == Normalise::kRows;
+  if (rows) state.peaks[chunks] = *std::max_element(state.peaks, state.peaks + chunks);
+  const auto share = [&](int64_t chunk) {
+    return rows ? below_peak(state.peaks[chunk], state.peaks[chunks]) : 1.0f;
+  };
+  add_parts(head, state.partial, m * d, m * d, state.gathered, share);
   gemm({m, d, m}, {state.core, m}, {state.gathered, d}, state.mixed, d);
-  if (state.normalise != Normalise::kRows) return;
-  add_parts(head, state.partial_sums, padded(m), m, state.sums);
+  if (!rows) return;
+  add_parts(head, state.partial_sums, padded(m), m, state.sums, share);
   soft_spread(head, state.core, state.sums, state.spread);
 }
 
@@ -164,9 +213,13 @@ void soft_scatter(const SoftHead& head, const SoftState& state, int64_t chunk, R
   const int64_t m = head.landmarks, d = head.dim, width = padded(m);
   for_each_tile(chunk_begin(chunk), chunk_end(head, chunk), [&](int64_t token, int64_t rows) {
     float* k = state.cross == nullptr ? tile : state.cross + token * width;  // [rows, padded(m)]
-    if (state.cross == nullptr) cross_tile(head, state.packed, token, rows, k);
+    float peaks[kTokenTile];
+    const bool by_rows = state.normalise == Normalise::kRows;
+    if (state.cross == nullptr) {
+      cross_tile(head, state.packed, token, rows, k, by_rows ? peaks : nullptr);
+    }
     gemm({rows, d, m}, {k, width}, {state.mixed, d}, y.row(token), y.stride);
-    if (state.normalise == Normalise::kRows) {
+    if (by_rows) {
       divide_by_sums(head, state, rows, k, {y.row(token), y.stride});
     }
   });

@@ -17,7 +17,11 @@
 // Ŝ is no exact kernel: sums of its rows may vanish or turn slightly negative. |r| <= c·|u|, so the
 // second term is small against r unless the sum of a row is nearly all cancellation: there the row
 // fades instead of exploding. It shares r's scale, so that neither the scale of K nor that of one
-// row matters; τ is for rows of K that underflow, which give 0.
+// row matters: on the left K has its rows divided by their largest entries exp(p_i), and on the
+// right by the largest of all, exp(p), which changes nothing but that nothing underflows while
+// training moves all tokens away from the landmarks. τ is for heads without any token, which give
+// 0.
+//   K = exp(p_i)·K̂,  right-hand K = f∘K̂ with f_i = exp(p_i - p)
 //
 // Cost: 2·n·m·(3d) flops and n·m exponentials while K fits in kKeptCross floats, 2·n·m·(4d) and
 // twice the exponentials beyond.
@@ -29,6 +33,7 @@
 //   norm: e = D^-½,  dX = e∘dN∘eᵀ,  de_i = Σ_j (dN_ij + dN_ji)·X_ij·e_j,  dD = -½·e³∘de
 //   rows: G <- G/g,  dg = -(dY·Y)/g,  dr = dg·r/g,  dc = dg·δ²·c·|u|²/g
 //         du = Kᵀdr + u·Σ dg·δ²·c²/g,  ds = N·du,  dN += du·sᵀ,  dK += dr·uᵀ + 1·dsᵀ + dc·1ᵀ
+//         K∘dK = K̂∘(G·Mᵀ + dr·uᵀ + dc·1ᵀ + f∘(V·Uᵀ + 1·dsᵀ)): p_i and p need no gradient
 //   dA = -X·dX·X (+ dD along each row)     one-shot: the derivative of the converged inverse
 //   C = A∘(dA + dAᵀ), 0 where A = 1 or dropped;   dL += C·L - rowsum(C)∘L
 //
@@ -79,7 +84,8 @@ struct SoftState {
   float* spread;        // [padded(m)] u, with kRows
   float* partial;       // [chunks, m, d] KᵀV of each chunk
   float* partial_sums;  // [chunks, padded(m)] Kᵀ1 of each chunk
-  float* cross;         // [n, padded(m)] K, or null when it would exceed kKeptCross
+  float* peaks;         // [chunks + 1] p of each chunk and, last, of the head, with kRows
+  float* cross;         // [n, padded(m)] K (K̂ with kRows), or null beyond kKeptCross
   float* scratch;       // for soft_prepare
 };
 

@@ -1,41 +1,19 @@
 // The backward pass of soft_attention.h; the equations stand there.
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
 
 #include "kernels/carver.h"
 #include "kernels/gemm.h"
-#include "kernels/soft_tile.h"
+#include "kernels/soft_pass.h"
 
 namespace soft {
 namespace {
 
-constexpr int64_t kRowColumns = 3;  // what kRows adds to dK's product: dr·uᵀ + 1·dsᵀ + dc·1ᵀ
-
-struct Memory {
-  float* landmarks;    // packed
-  float* a;            // [m, m]
-  float* e;            // [m] D^-½
-  float* core;         // [m, m] N
-  float* mixed;        // [m, d] M
-  float* pulled;       // [m, d] T
-  float* unmixed;      // [m, d] U
-  float* spread;       // [padded(m)] u
-  float* grad_spread;  // [padded(m)] du
-  float* pair;         // [inner, padded(m)] Mᵀ over Uᵀ (over u, ds and 1)
-  float* cross;        // [n, padded(m)] K, or null when it would exceed kKeptCross
-  float* k;            // [tile, padded(m)]
-  float* b;            // [tile, padded(m)] B
-  float* g;            // [tile, d] G/g
-  float* gv;           // [tile, inner] G beside V (beside dr, 1 and dc)
-  float* row_sums;     // [tile] of B
-  float* column_sums;  // [padded(m)] of B
-  float* grad_core;    // [m, m] dN
-  float* grad_a;       // [m, m] dA
-  float* scratch;      // [m, m], or what gaussian_self wants
-};
-
-Memory carve(const SoftHead& head, Carver& carver) {
+SoftPassMemory carve(const SoftHead& head, Carver& carver) {
   const int64_t m = head.landmarks, d = head.dim, width = padded(m);
-  Memory memory{};
+  SoftPassMemory memory{};
   memory.landmarks = carver.take(packed_landmarks_size(m, d));
   memory.a = carver.take(m * m);
   memory.e = carver.take(m);
@@ -47,6 +25,7 @@ Memory carve(const SoftHead& head, Carver& carver) {
   memory.grad_spread = carver.take(m);
   memory.pair = carver.take((2 * d + kRowColumns) * width);
   memory.cross = keeps_cross(head) ? carver.take(head.tokens * width) : nullptr;
+  memory.peaks = carver.take(keeps_cross(head) ? head.tokens : kTokenTile);
   memory.k = carver.take(kTokenTile * width);
   memory.b = carver.take(kTokenTile * width);
   memory.g = carver.take(kTokenTile * d);
@@ -59,41 +38,23 @@ Memory carve(const SoftHead& head, Carver& carver) {
   return memory;
 }
 
-// What every step below works on.
-struct Pass {
-  SoftHead head;
-  SoftGradient gradient;
-  Normalise normalise;
-  Memory memory;
-  PackedLandmarks packed;
-  int64_t m, d, width;
-  float spread_square = 0;  // |u|²
-
-  bool rows() const { return normalise == Normalise::kRows; }
-  int64_t inner() const { return 2 * d + (rows() ? kRowColumns : 0); }
-
-  float* kernel_tile(int64_t token) const {  // [rows, padded(m)]
-    return memory.cross == nullptr ? memory.k : memory.cross + token * width;
-  }
-};
-
 // A, N and M, as in the forward pass.
-Pass recall(const SoftHead& head, Normalise normalise, const SoftGradient& gradient,
-            const Memory& memory) {
+SoftPass recall(const SoftHead& head, Normalise normalise, const SoftGradient& gradient,
+                const SoftPassMemory& memory) {
   const int64_t m = head.landmarks, d = head.dim;
   const ConstRows landmarks{head.landmark, d};
   gaussian_self(m, d, landmarks, head.landmark_mask, memory.a, memory.scratch);
   degree_factors(head, normalise, memory.a, memory.e);
   scale_by_degree(m, memory.e, gradient.inverse, memory.core);
   gemm({m, d, m}, {memory.core, m}, {gradient.gathered, d}, memory.mixed, d);
-  Pass pass{head,
-            gradient,
-            normalise,
-            memory,
-            pack_landmarks(m, d, landmarks, head.scale, head.landmark_mask, memory.landmarks),
-            m,
-            d,
-            padded(m)};
+  SoftPass pass{head,
+                gradient,
+                normalise,
+                memory,
+                pack_landmarks(m, d, landmarks, head.scale, head.landmark_mask, memory.landmarks),
+                m,
+                d,
+                padded(m)};
   if (pass.rows()) {
     pass.spread_square = soft_spread(head, memory.core, gradient.sums, memory.spread);
   }
@@ -108,7 +69,7 @@ struct RowTile {
   float grad_square = 0;         // d|u|²
 };
 
-RowTile row_tile(const Pass& p, int64_t token, int64_t rows, const float* k) {
+RowTile row_tile(const SoftPass& p, int64_t token, int64_t rows, const float* k) {
   constexpr auto kCancel = static_cast<float>(kCancelled * kCancelled);
   RowTile tile;
   float sum[kTokenTile], reach[kTokenTile];
@@ -128,7 +89,7 @@ RowTile row_tile(const Pass& p, int64_t token, int64_t rows, const float* k) {
 }
 
 // G/g of a tile [rows, d].
-ConstRows shared_rows(const Pass& p, const RowTile& tile, int64_t token, int64_t rows) {
+ConstRows shared_rows(const SoftPass& p, const RowTile& tile, int64_t token, int64_t rows) {
   for (int64_t i = 0; i < rows; ++i) {
     const float* g = p.gradient.y.row(token + i);
     for (int64_t c = 0; c < p.d; ++c) p.memory.g[i * p.d + c] = tile.share[i] * g[c];
@@ -137,8 +98,8 @@ ConstRows shared_rows(const Pass& p, const RowTile& tile, int64_t token, int64_t
 }
 
 // The right side of dK's product, zero in the padding.
-void pair_columns(const Pass& p) {
-  const Memory& memory = p.memory;
+void pair_columns(const SoftPass& p) {
+  const SoftPassMemory& memory = p.memory;
   std::fill_n(memory.pair, p.inner() * p.width, 0.0f);
   transpose(p.m, p.d, memory.mixed, p.d, memory.pair, p.width);
   transpose(p.m, p.d, memory.unmixed, p.d, memory.pair + p.d * p.width, p.width);
@@ -149,20 +110,22 @@ void pair_columns(const Pass& p) {
   std::fill_n(more + 2 * p.width, p.m, 1.0f);
 }
 
-// T = KᵀG and U = N·T; then Mᵀ over Uᵀ, zero in the padding.
-void pull_back(const Pass& p) {
-  const Memory& memory = p.memory;
-  float grad_square = 0;
+// T = KᵀG and U = N·T; then Mᵀ over Uᵀ, zero in the padding. Returns p, with kRows.
+float pull_back(const SoftPass& p) {
+  const SoftPassMemory& memory = p.memory;
+  float grad_square = 0, highest = -std::numeric_limits<float>::infinity();
   std::fill_n(memory.grad_spread, p.width, 0.0f);
   for_each_tile(0, p.head.tokens, [&](int64_t token, int64_t rows) {
     float* k = p.kernel_tile(token);
-    cross_tile(p.head, p.packed, token, rows, k);
+    p.fill_kernel(token, rows, k);
     ConstRows g{p.gradient.y.row(token), p.gradient.y.stride};
     if (p.rows()) {
       const RowTile tile = row_tile(p, token, rows, k);
       g = shared_rows(p, tile, token, rows);
       add_columns(rows, p.m, k, tile.grad_sum, memory.grad_spread);
       grad_square += tile.grad_square;
+      const float* peaks = p.peaks_of(token);
+      highest = std::max(highest, *std::max_element(peaks, peaks + rows));
     }
     gemm({p.m, p.d, rows, 1, token == 0 ? 0.0f : 1.0f}, {k, p.width, true}, {g.data, g.stride},
          memory.pulled, p.d);
@@ -170,10 +133,26 @@ void pull_back(const Pass& p) {
   for (int64_t j = 0; j < p.m; ++j) memory.grad_spread[j] += 2 * grad_square * memory.spread[j];
   gemm({p.m, p.d, p.m}, {memory.core, p.m}, {memory.pulled, p.d}, memory.unmixed, p.d);
   pair_columns(p);
+  return highest;
 }
 
-// G beside V, so that dK = G·Mᵀ + V·Uᵀ is one product; with kRows dr, 1 and dc beside them.
-void pair_rows(const Pass& p, int64_t token, int64_t rows, const float* k) {
+// What form kRows multiplies a tile's K̂ by.
+struct TilePeaks {
+  float below[kTokenTile];     // f
+  float touching[kTokenTile];  // 1/exp(p_i), K̂ where a token lies on a landmark
+
+  TilePeaks(const SoftPass& p, int64_t token, int64_t rows, float highest) {
+    for (int64_t i = 0; i < rows; ++i) {
+      below[i] = below_peak(p.peaks_of(token)[i], highest);
+      touching[i] = std::exp(-p.peaks_of(token)[i]);
+    }
+  }
+};
+
+// G beside V, so that dK = G·Mᵀ + V·Uᵀ is one product; with kRows dr, 1 and dc beside them, and f
+// times what K on the right has.
+void pair_rows(const SoftPass& p, const TilePeaks* peaks, int64_t token, int64_t rows,
+               const float* k) {
   ConstRows g{p.gradient.y.row(token), p.gradient.y.stride};
   RowTile tile;
   if (p.rows()) {
@@ -185,90 +164,41 @@ void pair_rows(const Pass& p, int64_t token, int64_t rows, const float* k) {
     std::copy_n(g.row(i), p.d, row);
     std::copy_n(p.head.v.row(token + i), p.d, row + p.d);
     if (!p.rows()) continue;
+    for (int64_t c = 0; c < p.d; ++c) row[p.d + c] *= peaks->below[i];
     row[2 * p.d] = tile.grad_sum[i];
-    row[2 * p.d + 1] = 1;
+    row[2 * p.d + 1] = peaks->below[i];
     row[2 * p.d + 2] = tile.grad_reach[i];
   }
 }
 
-// rows -= weight∘from, row by row; [count, d]
-void subtract_scaled(int64_t count, int64_t d, const float* weight, float factor, ConstRows from,
-                     Rows rows) {
-  for (int64_t i = 0; i < count; ++i) {
-    const float w = factor * weight[i];
-    for (int64_t c = 0; c < d; ++c) rows.row(i)[c] -= w * from.row(i)[c];
-  }
-}
-
 // dq = s·(B·L - rowsum(B)∘s·q), dV = K·U, dL = Bᵀ·s·q - colsum(B)∘L
-void scatter(const Pass& p) {
-  const Memory& memory = p.memory;
+void scatter(const SoftPass& p, float highest) {
+  const SoftPassMemory& memory = p.memory;
   const float scale = p.head.scale;
   std::fill_n(memory.column_sums, p.width, 0.0f);
   for_each_tile(0, p.head.tokens, [&](int64_t token, int64_t rows) {
     float* k = p.kernel_tile(token);
-    if (memory.cross == nullptr) cross_tile(p.head, p.packed, token, rows, k);
-    pair_rows(p, token, rows, k);
+    if (memory.cross == nullptr) p.fill_kernel(token, rows, k);
+    std::optional<TilePeaks> peaks;
+    if (p.rows()) peaks.emplace(p, token, rows, highest);
+    pair_rows(p, peaks ? &*peaks : nullptr, token, rows, k);
     weigh_tile({rows, p.m, p.inner(), memory.gv, memory.pair, k, memory.b, memory.row_sums,
-                memory.column_sums});
+                memory.column_sums, peaks ? peaks->touching : nullptr});
     const ConstRows q{p.head.q.row(token), p.head.q.stride};
     const Rows grad_q{p.gradient.q.row(token), p.gradient.q.stride};
     gemm({rows, p.d, p.m, scale}, {memory.b, p.width}, {p.head.landmark, p.d}, grad_q.data,
          grad_q.stride);
     subtract_scaled(rows, p.d, memory.row_sums, scale * scale, q, grad_q);
-    gemm({rows, p.d, p.m}, {k, p.width}, {memory.unmixed, p.d}, p.gradient.v.row(token),
-         p.gradient.v.stride);
+    const Rows grad_v{p.gradient.v.row(token), p.gradient.v.stride};
+    gemm({rows, p.d, p.m}, {k, p.width}, {memory.unmixed, p.d}, grad_v.data, grad_v.stride);
+    for (int64_t i = 0; peaks && i < rows; ++i) {
+      for (int64_t c = 0; c < p.d; ++c) grad_v.row(i)[c] *= peaks->below[i];
+    }
     gemm({p.m, p.d, rows, scale, token == 0 ? 0.0f : 1.0f}, {memory.b, p.width, true},
          {q.data, q.stride}, p.gradient.landmark, p.d);
   });
   subtract_scaled(p.m, p.d, memory.column_sums, 1, {p.head.landmark, p.d},
                   {p.gradient.landmark, p.d});
-}
-
-// dA += dD along each row, with dD = -½·e³∘de and de_i = Σ_j (dN_ij + dN_ji)·X_ij·e_j.
-void add_degree_gradient(const Pass& p) {
-  const float *e = p.memory.e, *x = p.gradient.inverse, *grad_core = p.memory.grad_core;
-  for (int64_t i = 0; i < p.m; ++i) {
-    float grad_e = 0;
-    for (int64_t j = 0; j < p.m; ++j) {
-      grad_e += (grad_core[i * p.m + j] + grad_core[j * p.m + i]) * x[i * p.m + j] * e[j];
-    }
-    const float grad_degree = -0.5f * e[i] * e[i] * e[i] * grad_e;
-    for (int64_t j = 0; j < p.m; ++j) p.memory.grad_a[i * p.m + j] += grad_degree;
-  }
-}
-
-// dA = -X·dX·X from dN = T·Sᵀ, and through D with kCore.
-void invert_gradient(const Pass& p) {
-  const Memory& memory = p.memory;
-  const int64_t m = p.m;
-  const Operand x{p.gradient.inverse, m};
-  gemm({m, m, p.d}, {memory.pulled, p.d}, {p.gradient.gathered, p.d, true}, memory.grad_core, m);
-  if (p.rows()) {  // dN += du·sᵀ
-    gemm({m, m, 1, 1, 1}, {memory.grad_spread, 1}, {p.gradient.sums, m}, memory.grad_core, m);
-  }
-  scale_by_degree(m, memory.e, memory.grad_core, memory.grad_a);  // dX
-  gemm({m, m, m, -1}, x, {memory.grad_a, m}, memory.scratch, m);  // -X·dX
-  gemm({m, m, m}, {memory.scratch, m}, x, memory.grad_a, m);
-  if (p.normalise == Normalise::kCore) add_degree_gradient(p);
-}
-
-// dL += C·L - rowsum(C)∘L with C = A∘(dA + dAᵀ), 0 where A = 1.
-void landmark_gradient(const Pass& p) {
-  const Memory& memory = p.memory;
-  const int64_t m = p.m;
-  float *c = memory.scratch, *sums = memory.e;  // [m, m], [m]; e has done its work
-  for (int64_t i = 0; i < m; ++i) {
-    sums[i] = 0;
-    for (int64_t j = 0; j < m; ++j) {
-      const float a = memory.a[i * m + j];
-      const float both = memory.grad_a[i * m + j] + memory.grad_a[j * m + i];
-      c[i * m + j] = a == 1 ? 0 : a * both;
-      sums[i] += c[i * m + j];
-    }
-  }
-  gemm({m, p.d, m, 1, 1}, {c, m}, {p.head.landmark, p.d}, p.gradient.landmark, p.d);
-  subtract_scaled(m, p.d, sums, 1, {p.head.landmark, p.d}, {p.gradient.landmark, p.d});
 }
 
 }  // namespace
@@ -282,11 +212,9 @@ int64_t soft_backward_size(const SoftHead& head) {
 void soft_attention_backward(const SoftHead& head, const SoftOptions& options,
                              const SoftGradient& gradient, float* memory) {
   Carver carver(memory);
-  const Pass pass = recall(head, options.normalise, gradient, carve(head, carver));
-  pull_back(pass);
-  scatter(pass);
-  invert_gradient(pass);
-  landmark_gradient(pass);
+  const SoftPass pass = recall(head, options.normalise, gradient, carve(head, carver));
+  scatter(pass, pull_back(pass));
+  add_core_gradient(pass);
 }
 
 }  // namespace soft

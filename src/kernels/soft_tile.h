@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/soft_attention.h"
 
@@ -17,11 +18,18 @@ void for_each_tile(int64_t begin, int64_t end, const Visit& visit) {
   }
 }
 
-// K of a tile: k [rows, padded(m)].
+// K of a tile: k [rows, padded(m)]; with peaks [rows] it is K̂, and they are p_i.
 inline void cross_tile(const SoftHead& head, const PackedLandmarks& packed, int64_t token,
-                       int64_t rows, float* k) {
+                       int64_t rows, float* k, float* peaks = nullptr) {
   const float* mask = head.token_mask == nullptr ? nullptr : head.token_mask + token;
-  gaussian_tile(packed, rows, {head.q.row(token), head.q.stride}, mask, k);
+  const ConstRows q{head.q.row(token), head.q.stride};
+  if (peaks != nullptr) return gaussian_peaked(packed, rows, q, mask, k, peaks);
+  gaussian_tile(packed, rows, q, mask, k);
+}
+
+// exp(peak - highest) of what is no higher; 1 where both are without any token.
+inline float below_peak(float peak, float highest) {
+  return peak == highest ? 1 : std::exp(peak - highest);
 }
 
 inline bool keeps_cross(const SoftHead& head) {
@@ -32,17 +40,18 @@ inline bool keeps_cross(const SoftHead& head) {
 void degree_factors(const SoftHead& head, Normalise normalise, const float* a, float* e);
 void scale_by_degree(int64_t m, const float* e, const float* x, float* core);
 
-// B = K∘dK of a tile, 0 where K = 1, with dK = left·right formed on the fly.
+// B = K∘dK of a tile, 0 where a token lies on a landmark, with dK = left·right formed on the fly.
 struct WeighTile {
   int64_t rows;
   int64_t landmarks;  // m
   int64_t inner;
-  const float* left;   // [rows, inner]
-  const float* right;  // [inner, padded(m)]
-  const float* k;      // [rows, padded(m)]
-  float* b;            // [rows, padded(m)]
-  float* row_sums;     // [rows] of B, written
-  float* column_sums;  // [padded(m)] of B, added to
+  const float* left;                // [rows, inner]
+  const float* right;               // [inner, padded(m)]
+  const float* k;                   // [rows, padded(m)]
+  float* b;                         // [rows, padded(m)]
+  float* row_sums;                  // [rows] of B, written
+  float* column_sums;               // [padded(m)] of B, added to
+  const float* touching = nullptr;  // [rows] K where a token lies on a landmark; null: 1
 };
 void weigh_tile(const WeighTile& tile);
 

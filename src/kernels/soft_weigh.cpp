@@ -20,7 +20,8 @@ void weigh(const WeighTile& t) {
              tile.visit([&](int64_t i, int64_t j, FloatVec grad_k) HWY_ATTR {
                const int64_t at = (row + i) * width + column + j;
                const FloatVec kernel = hn::LoadU(d, t.k + at);
-               const auto equal = hn::Eq(kernel, hn::Set(d, 1.0f));
+               const float touching = t.touching == nullptr ? 1 : t.touching[row + i];
+               const auto equal = hn::Eq(kernel, hn::Set(d, touching));
                hn::StoreU(hn::IfThenZeroElse(equal, hn::Mul(kernel, grad_k)), d, t.b + at);
              });
            });

@@ -147,6 +147,44 @@ TEST(SoftAttention, GradientsAgreeWithThePlainFormInDouble) {
   });
 }
 
+// Every entry of K1 far below what a float can hold, and more so from token to token.
+Fixture far_case(int64_t n, bool masked) {
+  Fixture f = make_case(n, 20, 32, masked, Normalise::kRows, 0.3);
+  for (int64_t i = 0; i < n; ++i) {
+    const float away = 55 + static_cast<float>(i * 7 % 23) / 10;
+    f.q[i * f.stride] += away;
+    f.wide.q[i * 32] += static_cast<double>(away);
+  }
+  return f;
+}
+
+TEST(SoftAttention, OfTokensFarFromEveryLandmarkLivesOnByRows) {
+  test::for_every_target([] {
+    for (const int64_t n : {1, 64, 700, 6000}) {
+      for (const bool masked : {false, true}) {
+        const Fixture f = far_case(n, masked);
+        const SoftHead head = head_of(f);
+        const SoftOptions options{{}, Normalise::kRows};
+        const Forward forward = run_forward(head, options);
+        const auto x = test::doubles(forward.inverse);
+        const auto expected = plain::soft_attention(f.wide, x);
+        EXPECT_GT(test::largest_of(expected), 0.05);
+        // |q|² is several hundred: its last bits are seen in the exponents.
+        ASSERT_LT(test::distance(forward.y, expected), 2e-3 * test::largest_of(expected)) << n;
+        const auto grad_y = normal_floats(n * head.dim, 9);
+        const auto result = run_backward(head, options, forward, grad_y);
+        const auto gradient = plain::soft_attention_backward(f.wide, x, test::doubles(grad_y));
+        const auto close = [](const std::vector<float>& a, const std::vector<double>& b) {
+          return test::distance(a, b) / (1e-1 + test::largest_of(b));
+        };
+        ASSERT_LT(close(result.q, gradient.q), 5e-3) << n;
+        ASSERT_LT(close(result.v, gradient.v), 5e-3) << n;
+        ASSERT_LT(close(result.landmark, gradient.landmark), 5e-3) << n;
+      }
+    }
+  });
+}
+
 class SoftInEveryForm : public testing::TestWithParam<Normalise> {};
 INSTANTIATE_TEST_SUITE_P(Forms, SoftInEveryForm, testing::ValuesIn(kNormalisations));
 

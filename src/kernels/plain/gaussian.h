@@ -8,9 +8,9 @@
 
 namespace soft::plain {
 
-// exp(-½|s·a - b|²) from norms and product, clamped, as the method prescribes.
+// -½|s·a - b|² from norms and product, clamped, as the method prescribes.
 template <class T>
-T gaussian_of(int64_t dim, const T* a, T scale, const T* b) {
+T exponent_of(int64_t dim, const T* a, T scale, const T* b) {
   T aa = 0, bb = 0, ab = 0;
   for (int64_t c = 0; c < dim; ++c) {
     const T x = scale * a[c];
@@ -18,7 +18,12 @@ T gaussian_of(int64_t dim, const T* a, T scale, const T* b) {
     bb += b[c] * b[c];
     ab += x * b[c];
   }
-  return std::exp(-std::max(T(0), aa + bb - 2 * ab) / 2);
+  return -std::max(T(0), aa + bb - 2 * ab) / 2;
+}
+
+template <class T>
+T gaussian_of(int64_t dim, const T* a, T scale, const T* b) {
+  return std::exp(exponent_of(dim, a, scale, b));
 }
 
 // q [n, d], l [m, d] -> k [n, m]

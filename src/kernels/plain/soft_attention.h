@@ -1,7 +1,9 @@
 // The plain form of kernels/soft_attention.h: every array in full, derivatives term by term.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "kernels/plain/gaussian.h"
@@ -27,12 +29,34 @@ struct SoftCase {
   }
 };
 
+// K on the left and on the right; with kRows relative to the row's peak and to the highest of them.
 template <class T>
-std::vector<T> cross_kernel(const SoftCase<T>& c) {
-  std::vector<T> k(c.n * c.m);
-  gaussian<T>({c.n, c.m, c.d}, c.q.data(), c.scale, c.landmark.data(), k.data());
+struct Cross {
+  std::vector<T> exponent;     // [n, m], -infinity where a token or landmark is not real
+  std::vector<T> left, right;  // [n, m]
+};
+
+template <class T>
+Cross<T> cross_kernel(const SoftCase<T>& c) {
+  constexpr T kNever = -std::numeric_limits<T>::infinity();
+  Cross<T> k{std::vector<T>(c.n * c.m, kNever), std::vector<T>(c.n * c.m),
+             std::vector<T>(c.n * c.m)};
   for (int64_t i = 0; i < c.n; ++i) {
-    for (int64_t j = 0; j < c.m; ++j) k[i * c.m + j] *= c.real(i, j) ? 1 : 0;
+    for (int64_t j = 0; j < c.m; ++j) {
+      if (!c.real(i, j)) continue;
+      k.exponent[i * c.m + j] = exponent_of(c.d, &c.q[i * c.d], c.scale, &c.landmark[j * c.d]);
+    }
+  }
+  const bool rows = c.normalise == Normalise::kRows;
+  const auto shift = [&](int64_t begin, int64_t end) {
+    const T peak = *std::max_element(&k.exponent[begin], &k.exponent[0] + end);
+    return rows && peak != kNever ? peak : T(0);
+  };
+  const T highest = shift(0, c.n * c.m);
+  for (int64_t i = 0; i < c.n * c.m; ++i) {
+    const int64_t row = i / c.m * c.m;
+    k.left[i] = std::exp(k.exponent[i] - shift(row, row + c.m));
+    k.right[i] = std::exp(k.exponent[i] - highest);
   }
   return k;
 }
@@ -106,16 +130,16 @@ struct RowSumsOf {
 };
 
 template <class T>
-RowSumsOf<T> row_sums(const SoftCase<T>& c, const std::vector<T>& k, const std::vector<T>& core) {
+RowSumsOf<T> row_sums(const SoftCase<T>& c, const Cross<T>& k, const std::vector<T>& core) {
   const T delta = T(kCancelled), tau = T(kVanished);
   RowSumsOf<T> sums{std::vector<T>(c.m), std::vector<T>(c.m), std::vector<T>(c.n),
                     std::vector<T>(c.n), std::vector<T>(c.n)};
-  for (int64_t i = 0; i < c.n * c.m; ++i) sums.s[i % c.m] += k[i];
+  for (int64_t i = 0; i < c.n * c.m; ++i) sums.s[i % c.m] += k.right[i];
   for (int64_t i = 0; i < c.m * c.m; ++i) sums.u[i / c.m] += core[i] * sums.s[i % c.m];
   for (const T value : sums.u) sums.square += value * value;
   for (int64_t i = 0; i < c.n * c.m; ++i) {
-    sums.r[i / c.m] += k[i] * sums.u[i % c.m];
-    sums.c[i / c.m] += k[i];
+    sums.r[i / c.m] += k.left[i] * sums.u[i % c.m];
+    sums.c[i / c.m] += k.left[i];
   }
   for (int64_t i = 0; i < c.n; ++i) {
     const T guard = delta * sums.c[i];
@@ -133,9 +157,9 @@ std::vector<T> divided(const SoftCase<T>& c, std::vector<T> y, const std::vector
 // Y [n, d], given the inverse X [m, m] of the landmark kernel.
 template <class T>
 std::vector<T> soft_attention(const SoftCase<T>& c, const std::vector<T>& x) {
-  const std::vector<T> k = cross_kernel(c);
+  const Cross<T> k = cross_kernel(c);
   const std::vector<T> core = core_of(c, landmark_kernel(c), x);
-  const std::vector<T> y = scatter(c, k, mix(c, core, gather(c, k, c.v)));
+  const std::vector<T> y = scatter(c, k.left, mix(c, core, gather(c, k.right, c.v)));
   return c.normalise == Normalise::kRows ? divided(c, y, row_sums(c, k, core).g) : y;
 }
 
@@ -178,11 +202,17 @@ std::vector<T> kernel_gradient(const SoftCase<T>& c, const std::vector<T>& a,
   return grad_a;
 }
 
-// Form kRows: adds to dK [n, m] and dN [m, m] what goes through the sums; z = K·M [n, d].
+// dK on the left and on the right.
 template <class T>
-void add_sums_gradient(const SoftCase<T>& c, const std::vector<T>& k, const std::vector<T>& core,
+struct CrossGradient {
+  std::vector<T> left, right;  // [n, m]
+};
+
+// Form kRows: adds to dK and dN [m, m] what goes through the sums; z = K·M [n, d].
+template <class T>
+void add_sums_gradient(const SoftCase<T>& c, const Cross<T>& k, const std::vector<T>& core,
                        const RowSumsOf<T>& sums, const std::vector<T>& z,
-                       const std::vector<T>& grad_y, std::vector<T>& grad_k,
+                       const std::vector<T>& grad_y, CrossGradient<T>& grad_k,
                        std::vector<T>& grad_core) {
   const T delta = T(kCancelled) * T(kCancelled);
   std::vector<T> grad_r(c.n), grad_c(c.n), grad_u(c.m), grad_s(c.m);
@@ -196,14 +226,14 @@ void add_sums_gradient(const SoftCase<T>& c, const std::vector<T>& k, const std:
     grad_square += grad_g * delta * sums.c[i] * sums.c[i] / (2 * sums.g[i]);
   }
   for (int64_t j = 0; j < c.m; ++j) grad_u[j] = 2 * grad_square * sums.u[j];
-  for (int64_t i = 0; i < c.n * c.m; ++i) grad_u[i % c.m] += k[i] * grad_r[i / c.m];
+  for (int64_t i = 0; i < c.n * c.m; ++i) grad_u[i % c.m] += k.left[i] * grad_r[i / c.m];
   for (int64_t i = 0; i < c.m * c.m; ++i) {
     grad_core[i] += grad_u[i / c.m] * sums.s[i % c.m];
     grad_s[i % c.m] += core[i] * grad_u[i / c.m];
   }
   for (int64_t i = 0; i < c.n * c.m; ++i) {
-    grad_k[i] += grad_r[i / c.m] * sums.u[i % c.m] + grad_c[i / c.m];
-    grad_k[i] += c.real_token(i / c.m) ? grad_s[i % c.m] : 0;
+    grad_k.left[i] += grad_r[i / c.m] * sums.u[i % c.m] + grad_c[i / c.m];
+    grad_k.right[i] += grad_s[i % c.m];
   }
 }
 
@@ -211,25 +241,28 @@ template <class T>
 SoftGradients<T> soft_attention_backward(const SoftCase<T>& c, const std::vector<T>& x,
                                          const std::vector<T>& incoming) {
   const int64_t n = c.n, m = c.m, d = c.d;
-  const std::vector<T> k = cross_kernel(c), a = landmark_kernel(c), core = core_of(c, a, x);
-  const std::vector<T> s = gather(c, k, c.v), mixed = mix(c, core, s);
+  const Cross<T> k = cross_kernel(c);
+  const std::vector<T> a = landmark_kernel(c), core = core_of(c, a, x);
+  const std::vector<T> s = gather(c, k.right, c.v), mixed = mix(c, core, s);
   const bool by_rows = c.normalise == Normalise::kRows;
   const RowSumsOf<T> sums = by_rows ? row_sums(c, k, core) : RowSumsOf<T>{};
   const std::vector<T> grad_y = by_rows ? divided(c, incoming, sums.g) : incoming;
-  const std::vector<T> t = gather(c, k, grad_y), u = mix(c, core, t);
-  SoftGradients<T> grad{std::vector<T>(n * d), scatter(c, k, u), std::vector<T>(m * d)};
-  std::vector<T> grad_k(n * m), grad_core(m * m);
-  gemm<T>({n, m, d}, {grad_y.data(), d}, {mixed.data(), d, true}, grad_k.data(), m);
-  gemm<T>({n, m, d, 1, 1}, {c.v.data(), d}, {u.data(), d, true}, grad_k.data(), m);
+  const std::vector<T> t = gather(c, k.left, grad_y), u = mix(c, core, t);
+  SoftGradients<T> grad{std::vector<T>(n * d), scatter(c, k.right, u), std::vector<T>(m * d)};
+  CrossGradient<T> grad_k{std::vector<T>(n * m), std::vector<T>(n * m)};
+  std::vector<T> grad_core(m * m);
+  gemm<T>({n, m, d}, {grad_y.data(), d}, {mixed.data(), d, true}, grad_k.left.data(), m);
+  gemm<T>({n, m, d}, {c.v.data(), d}, {u.data(), d, true}, grad_k.right.data(), m);
   gemm<T>({m, m, d}, {t.data(), d}, {s.data(), d, true}, grad_core.data(), m);
   if (by_rows) {
-    add_sums_gradient(c, k, core, sums, scatter(c, k, mixed), incoming, grad_k, grad_core);
+    add_sums_gradient(c, k, core, sums, scatter(c, k.left, mixed), incoming, grad_k, grad_core);
   }
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < m; ++j) {
-      const T value = k[i * m + j];
-      if (value == 1) continue;
-      pull(c, value * grad_k[i * m + j], &c.q[i * d], c.scale, &c.landmark[j * d], &grad.q[i * d],
+      const int64_t at = i * m + j;
+      if (k.exponent[at] == 0) continue;
+      const T weight = k.left[at] * grad_k.left[at] + k.right[at] * grad_k.right[at];
+      pull(c, weight, &c.q[i * d], c.scale, &c.landmark[j * d], &grad.q[i * d],
            &grad.landmark[j * d]);
     }
   }
