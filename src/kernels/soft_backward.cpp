@@ -72,14 +72,14 @@ struct RowTile {
 RowTile row_tile(const SoftPass& p, int64_t token, int64_t rows, const float* k) {
   constexpr auto kCancel = static_cast<float>(kCancelled * kCancelled);
   RowTile tile;
-  float sum[kTokenTile], reach[kTokenTile];
+  const SoftGradient& gradient = p.gradient;
+  float sum[kTokenTile], reach[kTokenTile], dots[kTokenTile];
   sum_rows(rows, p.m, k, p.memory.spread, {sum, reach});
+  dot_rows(rows, p.d, {gradient.y.row(token), gradient.y.stride},
+           {gradient.mixed.row(token), gradient.mixed.stride}, dots);
   for (int64_t i = 0; i < rows; ++i) {
-    const float *g = p.gradient.y.row(token + i), *y = p.gradient.mixed.row(token + i);
-    float dot = 0;
-    for (int64_t c = 0; c < p.d; ++c) dot += g[c] * y[c];
     const float share = 1 / guarded_sum(sum[i], reach[i], p.spread_square);
-    const float slope = -dot * share * share;  // dg/g
+    const float slope = -dots[i] * share * share;  // dg/g
     tile.share[i] = share;
     tile.grad_sum[i] = slope * sum[i];
     tile.grad_reach[i] = slope * kCancel * reach[i] * p.spread_square;

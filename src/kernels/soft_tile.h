@@ -63,6 +63,9 @@ struct RowSums {
 };
 void sum_rows(int64_t rows, int64_t landmarks, const float* k, const float* u, const RowSums& sums);
 
+// dots [rows] of the rows of a and b [rows, dim].
+void dot_rows(int64_t rows, int64_t dim, ConstRows a, ConstRows b, float* dots);
+
 // sums [padded(m)] += Kᵀ·weights; weights [rows], or null for ones.
 void add_columns(int64_t rows, int64_t landmarks, const float* k, const float* weights,
                  float* sums);

@@ -6,6 +6,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.
 #include "kernels/gemm-inl.h"
+#include "kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace soft {
@@ -52,6 +53,16 @@ void row_sums(int64_t rows, int64_t landmarks, const float* k, const float* u,
   }
 }
 
+void row_dots(int64_t rows, int64_t dim, ConstRows a, ConstRows b, float* dots) {
+  for (int64_t i = 0; i < rows; ++i) {
+    ColumnSum sum;
+    for_each_column(dim, [&](auto d, int64_t j) HWY_ATTR {
+      sum.add(d, hn::Mul(hn::LoadU(d, a.row(i) + j), hn::LoadU(d, b.row(i) + j)));
+    });
+    dots[i] = sum.total();
+  }
+}
+
 void column_sums(int64_t rows, int64_t landmarks, const float* k, const float* weights,
                  float* sums) {
   const FloatTag d;
@@ -76,6 +87,7 @@ namespace soft {
 
 HWY_EXPORT(weigh);
 HWY_EXPORT(row_sums);
+HWY_EXPORT(row_dots);
 HWY_EXPORT(column_sums);
 
 void weigh_tile(const WeighTile& tile) { HWY_DYNAMIC_DISPATCH(weigh)(tile); }
@@ -83,6 +95,10 @@ void weigh_tile(const WeighTile& tile) { HWY_DYNAMIC_DISPATCH(weigh)(tile); }
 void sum_rows(int64_t rows, int64_t landmarks, const float* k, const float* u,
               const RowSums& sums) {
   HWY_DYNAMIC_DISPATCH(row_sums)(rows, landmarks, k, u, sums);
+}
+
+void dot_rows(int64_t rows, int64_t dim, ConstRows a, ConstRows b, float* dots) {
+  HWY_DYNAMIC_DISPATCH(row_dots)(rows, dim, a, b, dots);
 }
 
 void add_columns(int64_t rows, int64_t landmarks, const float* k, const float* weights,
