@@ -11,10 +11,21 @@
 #include "base/memory.h"
 
 namespace soft {
+namespace {
+
+// Small files need no more than themselves.
+unsigned buffer_for(const std::string& path) {
+  constexpr uintmax_t kLeast = 1 << 12, kMost = 1 << 18;
+  std::error_code unknown;
+  const uintmax_t size = std::filesystem::file_size(path, unknown);
+  return static_cast<unsigned>(unknown ? kMost : std::clamp(size, kLeast, kMost));
+}
+
+}  // namespace
 
 GzipReader::GzipReader(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "rb")) {
   if (file_ == nullptr) fail("cannot open '{}': {}", path, std::strerror(errno));
-  gzbuffer(file_, 1 << 18);
+  gzbuffer(file_, buffer_for(path));
 }
 
 GzipReader::~GzipReader() { gzclose(file_); }
