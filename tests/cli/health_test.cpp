@@ -61,7 +61,8 @@ TEST_F(HealthCommand, SaysHowOftenAHeadFindsTheObjectOfTheCue) {
   const Outcome outcome = run_soft(
       {"health", folder_.path("five"), "--data", "cue", "--limit", "3", "--images", "1", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const Json& row : Json::parse(outcome.out).at("layers")) {
+  const Json answer = Json::parse(outcome.out);
+  for (const Json& row : answer.at("layers")) {
     for (const char* key : {"from_cue", "to_cue"}) {
       EXPECT_GE(row.at(key).get<double>(), 0);
       EXPECT_LE(row.at(key).get<double>(), 100);

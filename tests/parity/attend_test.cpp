@@ -107,7 +107,8 @@ TEST_P(EveryMechanism, PrintsTheSharesThatHealthMeasures) {
     measured[{row.stage, row.layer, row.head}] = row.share;
   }
   for (int stage = 1; stage <= 4; ++stage) {
-    for (const Json& row : printed_rows(stage)["rows"]) {
+    const Json answer = printed_rows(stage);
+    for (const Json& row : answer["rows"]) {
       const double expected = measured.at({row["stage"], row["layer"], row["head"]});
       EXPECT_NEAR(row["share"].get<double>(), expected, kShareTolerance * expected)
           << "stage " << stage << " layer " << row["layer"] << " head " << row["head"];
