@@ -86,7 +86,9 @@ TEST_P(Fused, EqualsThePlainExpressionInValueAndGradient) {
   const Tensor x = torch::randn({2, shape.grid.size(), shape.heads * shape.dim});
   const test::BothWays ways =
       test::both_ways(*attention, FastPath::kSoft, x, test::tokens_of(shape.grid, shape.masked));
-  EXPECT_LT(test::relative_error(ways.fused.y, ways.exact.y), 1e-5);
+  // Sums of rows that nearly cancel cost plain single precision more than that, too.
+  const double limit = std::max(1e-5, 2 * test::relative_error(ways.plain.y, ways.exact.y));
+  EXPECT_LT(test::relative_error(ways.fused.y, ways.exact.y), limit);
   double largest = 0;
   for (const Tensor& gradient : ways.exact.gradients) {
     largest = std::max(largest, gradient.abs().max().item<double>());
