@@ -279,7 +279,7 @@ void add_quantize(CLI::App& app) {
   command
       ->add_option("--ranges", options->ranges,
                    "What bytes cover: min-max, percentile or mse of what calibration saw, or "
-                   "rows, in linear layers each token's own (default: tries all)")
+                   "rows, in linear layers each token's own around the means (default: tries all)")
       ->type_name("RULE");
   command
       ->add_option(

@@ -20,6 +20,25 @@ float bin_width(const LayerInput& input) {
   return (input.seen.highest - input.seen.lowest) / LayerInput::kBins;
 }
 
+// Adds up what threads bring in any order: each part is rounded to a multiple of a unit, so small
+// that it hardly matters, and so large that doubles add the multiples without rounding.
+class InAnyOrder {
+ public:
+  // largest: of the numbers that the parts are sums of; up to 2^26 of them altogether.
+  explicit InAnyOrder(double largest)
+      : rounder_(largest > 0 ? std::ldexp(1.5, 52 - kUnits + std::ilogb(largest) + 1) : 0) {}
+
+  template <class Value>
+  void add(const std::vector<Value>& parts, std::vector<double>& sums) const {
+    sums.resize(parts.size());
+    for (size_t i = 0; i < parts.size(); ++i) sums[i] += (parts[i] + rounder_) - rounder_;
+  }
+
+ private:
+  static constexpr int kUnits = 26;  // 2^26 of them in the largest number
+  double rounder_;
+};
+
 // The range without the outermost part on each side.
 InputRange percentile(const LayerInput& input) {
   int64_t total = 0;
@@ -116,8 +135,14 @@ void Calibration::widen(Entry& entry, const float* values, int64_t count) {
 void Calibration::count(Entry& entry, const float* values, int64_t rows, int64_t channels) {
   LayerInput& input = entry.input;
   const float lowest = input.seen.lowest, width = bin_width(input);
+  const double largest = std::max(-lowest, input.seen.highest);
   std::array<int64_t, LayerInput::kBins> counts{};
   std::vector<double> sums(channels);
+  static thread_local std::vector<float> products;  // tens of megabytes at most
+  products.resize(channels * channels);
+  gemm({channels, channels, (rows + kProductRows - 1) / kProductRows},
+       {values, kProductRows * channels, true}, {values, kProductRows * channels}, products.data(),
+       channels);
   for (int64_t i = 0; i < rows * channels; ++i) {
     const float bin = width > 0 ? (values[i] - lowest) / width : 0.0f;
     ++counts[std::clamp(static_cast<int>(bin), 0, LayerInput::kBins - 1)];
@@ -125,13 +150,9 @@ void Calibration::count(Entry& entry, const float* values, int64_t rows, int64_t
   }
   const std::lock_guard<std::mutex> lock(entry.mutex);
   for (int i = 0; i < LayerInput::kBins; ++i) input.counts[i] += counts[i];
-  input.sums.resize(channels);
-  for (int64_t c = 0; c < channels; ++c) input.sums[c] += sums[c];
   input.rows += rows;
-  input.products.resize(channels * channels);
-  gemm({channels, channels, (rows + kProductRows - 1) / kProductRows, 1, 1},
-       {values, kProductRows * channels, true}, {values, kProductRows * channels},
-       input.products.data(), channels);
+  InAnyOrder(largest).add(sums, input.sums);
+  InAnyOrder(largest * largest).add(products, entry.products);
 }
 
 InputWatch Calibration::watch() {
@@ -150,7 +171,10 @@ std::vector<LayerInput> Calibration::inputs() const {
   std::sort(sorted.begin(), sorted.end(),
             [](const Entry* a, const Entry* b) { return a->order < b->order; });
   std::vector<LayerInput> inputs;
-  for (const Entry* entry : sorted) inputs.push_back(entry->input);
+  for (const Entry* entry : sorted) {
+    inputs.push_back(entry->input);
+    inputs.back().products.assign(entry->products.begin(), entry->products.end());
+  }
   return inputs;
 }
 

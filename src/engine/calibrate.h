@@ -1,5 +1,6 @@
 // What the layers of a model read, gathered from pictures: first the extremes, then how the values
-// lie between them. From that follows the range that a layer's bytes cover.
+// lie between them. From that follows the range that a layer's bytes cover. The same pictures give
+// the same bits, in whatever order threads bring them.
 //
 //   Calibration calibration;
 //   const Packed model(weights, spec, LinearForm::kBest, calibration.watch());
@@ -52,6 +53,7 @@ class Calibration {
  private:
   struct Entry {
     LayerInput input;
+    std::vector<double> products;  // input.products so far
     int64_t order = 0;
     std::mutex mutex;
   };

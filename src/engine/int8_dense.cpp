@@ -32,7 +32,8 @@ std::vector<int8_t> by_line(const DenseShape& shape, const int8_t* weight) {
 
 // scale·sum (byte - zero)·w = scale·sum byte·w - scale·zero·sum w
 Int8Dense pack_int8(const DenseShape& shape, const Int8Source& source) {
-  Int8Dense dense{byte_shape(shape), source.input, 0, {}, {}, {}, {}};
+  Int8Dense dense{byte_shape(shape), source.input, 0, {}, {}, {}, {}, {}};
+  if (source.mean != nullptr) dense.mean.assign(source.mean, source.mean + shape.in);
   const std::vector<int8_t> lines = by_line(shape, source.weight);
   dense.depth = int8_has_dots() ? kInt8Dots : int8_depth(dense.shape, lines.data());
   constexpr int64_t kFloat = sizeof(float);
@@ -43,8 +44,12 @@ Int8Dense pack_int8(const DenseShape& shape, const Int8Source& source) {
     int32_t sum = 0;
     for (int64_t k = 0; k < each; ++k) sum += lines[o * each + k];
     if (!source.input) {
+      double of_mean = 0;
+      for (size_t k = 0; k < dense.mean.size(); ++k) {
+        of_mean += static_cast<double>(dense.mean[k]) * lines[o * each + static_cast<int64_t>(k)];
+      }
       dense.scale.push_back(source.scale[o]);
-      dense.bias.push_back(source.bias[o]);
+      dense.bias.push_back(static_cast<float>(source.bias[o] + source.scale[o] * of_mean));
       dense.sums.push_back(sum);
       continue;
     }
@@ -94,15 +99,15 @@ void Int8Plan::fill(ByteScale scale, int team, std::optional<GeluForm> gelu, con
   std::memset(bytes + (in_.h + padding_) * line, scale.zero, padding_ * line);
 }
 
-void Int8Plan::fill_rows(int team, std::optional<GeluForm> gelu_form, float* src,
+void Int8Plan::fill_rows(const float* mean, int team, std::optional<GeluForm> gelu_form, float* src,
                          Int8Memory& memory) const {
   const int64_t count = in_.size();
   share(team, (count + kRowsAtOnce - 1) / kRowsAtOnce, [&](int, int64_t unit) {
     const int64_t first = unit * kRowsAtOnce, rows = std::min(kRowsAtOnce, count - first);
     const Rows x{src + first * channels_, channels_};
     if (gelu_form) gelu({*gelu_form, rows, channels_}, {x.data, x.stride}, x);
-    quantize_rows(rows, channels_, {x.data, x.stride}, memory.bytes.data() + first * channels_,
-                  channels_, memory.scales.data() + first);
+    quantize_rows(rows, channels_, {x.data, x.stride}, mean,
+                  memory.bytes.data() + first * channels_, channels_, memory.scales.data() + first);
   });
 }
 
@@ -111,7 +116,7 @@ void Int8Plan::run(const Int8Dense& dense, bool relu, int team, std::optional<Ge
   if (dense.input) {
     fill(*dense.input, team, gelu, src, memory.bytes.data());
   } else {
-    fill_rows(team, gelu, src, memory);
+    fill_rows(dense.mean.empty() ? nullptr : dense.mean.data(), team, gelu, src, memory);
   }
   const int64_t line = (in_.w + 2 * padding_) * channels_;
   const ByteRows rows{memory.bytes.data(), stride_ * channels_, line, out_.w, stride_ * line};

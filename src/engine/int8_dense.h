@@ -23,6 +23,7 @@ struct Int8Source {
   const float* scale;              // [out], of any sign: a folded norm may turn a channel around
   const float* bias;               // [out]
   std::optional<ByteScale> input;  // none: each row of a linear layer over its own values
+  const float* mean = nullptr;     // [in] that is taken off such a row before, or null
 };
 
 struct Int8Dense {
@@ -32,10 +33,12 @@ struct Int8Dense {
   Buffer packed;                   // bytes; on cache lines, as the kernel likes them best
   std::vector<float> scale, bias;  // [out]; an input's scale and zero are part of them
   std::vector<int32_t> sums;       // [out] of the weights, where rows have scales of their own
+  std::vector<float> mean;  // [in] that is taken off rows before; what it adds is in the bias
 
   const int8_t* weights() const { return reinterpret_cast<const int8_t*>(packed.data()); }
   size_t bytes() const {
-    return packed.bytes() + (scale.size() + bias.size() + sums.size()) * sizeof(float);
+    return packed.bytes() +
+           (scale.size() + bias.size() + sums.size() + mean.size()) * sizeof(float);
   }
 };
 
@@ -63,7 +66,8 @@ class Int8Plan {
  private:
   void fill(ByteScale scale, int team, std::optional<GeluForm> gelu, const float* src,
             uint8_t* bytes) const;
-  void fill_rows(int team, std::optional<GeluForm> gelu, float* src, Int8Memory& memory) const;
+  void fill_rows(const float* mean, int team, std::optional<GeluForm> gelu, float* src,
+                 Int8Memory& memory) const;
 
   Grid in_, out_;
   int64_t channels_, stride_, padding_;

@@ -120,16 +120,17 @@ class Packer {
     for (const LinearBlock& block : blocks) {
       const TensorShape& weight = tensor(*block.part, 0);
       const Int8Layer layer = int8_layer(weights_, weight.name);
-      if (!(layer.range == first.range)) {
-        fail("{} and {} in '{}' read the same input, but their input_range differs", first_name,
-             weight.name, weights_.path);
+      if (!(layer.range == first.range && layer.mean == first.mean)) {
+        fail("{} and {} in '{}' read the same input, but their {} differs", first_name, weight.name,
+             weights_.path, layer.range == first.range ? "input_mean" : "input_range");
       }
       bytes.insert(bytes.end(), layer.weight, layer.weight + weight.elements());
       for (const float value : layer.scale) scale.push_back(block.scale * value);
       for (const float value : bias_of(*block.part)) bias.push_back(block.scale * value);
     }
     return pack_dense(linear_shape(blocks, bias.size()),
-                      Int8Source{bytes.data(), scale.data(), bias.data(), scale_of(first)});
+                      Int8Source{bytes.data(), scale.data(), bias.data(), scale_of(first),
+                                 first.mean.empty() ? nullptr : first.mean.data()});
   }
 
   static std::optional<ByteScale> scale_of(const Int8Layer& layer) {

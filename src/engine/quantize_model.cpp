@@ -44,6 +44,13 @@ void correct(const LayerInput& input, const std::vector<float>& weight,
   }
 }
 
+std::vector<float> means_of(const LayerInput& input) {
+  std::vector<float> means(input.sums.size());
+  const double rows = static_cast<double>(std::max<int64_t>(input.rows, 1));
+  for (size_t c = 0; c < means.size(); ++c) means[c] = static_cast<float>(input.sums[c] / rows);
+  return means;
+}
+
 bool pays(const Weights& weights, const LayerInput& input) {
   return std::all_of(input.layers.begin(), input.layers.end(), [&](const std::string& layer) {
     return weights.tensors.at(layer + ".weight").shape[1] >= kFewestChannels;
@@ -86,7 +93,7 @@ Weights QuantizedModel::weights(RangeRule rule, const std::set<size_t>& chosen) 
   struct Memory {
     std::shared_ptr<const void> original;
     std::vector<std::shared_ptr<const Layer>> layers;
-    std::map<size_t, std::vector<float>> ranges;
+    std::map<size_t, std::vector<float>> ranges, means;
   };
   const auto memory = std::make_shared<Memory>();
   memory->original = original_.storage;
@@ -98,6 +105,7 @@ Weights QuantizedModel::weights(RangeRule rule, const std::set<size_t>& chosen) 
     const bool by_rows = rule == RangeRule::kRows &&
                          std::all_of(layers.begin(), layers.end(),
                                      [](const auto& layer) { return layer->shape.size() == 2; });
+    const std::vector<float>& means = memory->means[index] = means_of(inputs_[index]);
     for (const auto& layer : layers) {
       memory->layers.push_back(layer);
       const Int8Channels& channels = layer->channels;
@@ -105,8 +113,12 @@ Weights QuantizedModel::weights(RangeRule rule, const std::set<size_t>& chosen) 
       result.tensors[layer->bias] = view_of(DType::kF32, {layer->shape[0]}, layer->corrected);
       result.tensors[int8_scale_name(layer->weight)] =
           view_of(DType::kF32, {layer->shape[0]}, channels.scale);
-      if (by_rows) continue;
-      result.tensors[int8_range_name(layer->weight)] = view_of(DType::kF32, {2}, ends);
+      if (by_rows) {
+        result.tensors[int8_mean_name(layer->weight)] =
+            view_of(DType::kF32, {layer->shape[1]}, means);
+      } else {
+        result.tensors[int8_range_name(layer->weight)] = view_of(DType::kF32, {2}, ends);
+      }
     }
   }
   result.storage = memory;
@@ -121,9 +133,8 @@ std::vector<NamedTensor> tensors_to_write(const Weights& weights, const ModelSpe
     const bool half = sampler || tensor.name.rfind("pos_embed", 0) == 0;
     tensors.push_back({tensor.name, view, !half});
     if (!is_int8(weights, tensor.name)) continue;
-    for (const auto& name : {int8_scale_name(tensor.name), int8_range_name(tensor.name)}) {
-      const auto found = weights.tensors.find(name);
-      if (found != weights.tensors.end()) tensors.push_back({name, found->second, true});
+    for (const std::string& name : int8_companions(weights, tensor.name)) {
+      tensors.push_back({name, weights.tensors.at(name), true});
     }
   }
   return tensors;

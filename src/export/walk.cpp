@@ -32,6 +32,19 @@ std::vector<float> repeated(const std::vector<float>& values, int64_t times) {
   return all;
 }
 
+// What the mean that was taken off adds to every row.
+std::vector<float> of_mean(const op::Linear& linear, const Int8Layer& layer) {
+  std::vector<float> sums(linear.out);
+  for (int64_t o = 0; o < linear.out; ++o) {
+    double sum = 0;
+    for (int64_t i = 0; i < linear.in; ++i) {
+      sum += static_cast<double>(layer.mean[i]) * layer.weight[o * linear.in + i];
+    }
+    sums[o] = static_cast<float>(layer.scale[o] * sum);
+  }
+  return sums;
+}
+
 }  // namespace
 
 Value OnnxWalk::refused() const {
@@ -131,8 +144,15 @@ Value OnnxWalk::row_product(const op::Linear& linear, const Int8Layer& layer) {
     known = graph_.floats(graph_.bytes(name, transposed(bytes, linear.out, linear.in), turned));
     graph_.tensor(int8_scale_name(name), layer.scale, {linear.out});
   }
-  const auto [steps, scale] = graph_.rounded_rows(input());
-  return graph_.times(graph_.times(graph_.product(steps, known), scale), int8_scale_name(name));
+  Value x = input();
+  if (!layer.mean.empty()) {
+    x = graph_.subtract(x, stored(int8_mean_name(name), layer.mean, {linear.in}));
+  }
+  const auto [steps, scale] = graph_.rounded_rows(x);
+  const Value y =
+      graph_.times(graph_.times(graph_.product(steps, known), scale), int8_scale_name(name));
+  if (layer.mean.empty()) return y;
+  return graph_.add(y, stored(part_->name + ".of_mean", of_mean(linear, layer), {linear.out}));
 }
 
 Value OnnxWalk::emit(const op::Linear& linear) {

@@ -60,28 +60,45 @@ void gelu_bytes(ByteScale scale, const Gelu& shape, const ConstRows& x, uint8_t*
 }
 
 // Of the values and 0. Two vectors at a time, so that none waits for the one before it.
-HWY_INLINE ByteScale row_scale(const float* x, int64_t cols) {
+template <class Value>
+HWY_INLINE ByteScale row_scale(const float* x, int64_t cols, const Value& value) {
   const hn::ScalableTag<float> d;
+  const hn::CappedTag<float, 1> one;
   const auto step = static_cast<int64_t>(hn::Lanes(d));
   auto low0 = hn::Zero(d), low1 = low0, high0 = low0, high1 = low0;
   int64_t j = 0;
   for (; j + 2 * step <= cols; j += 2 * step) {
-    const auto v0 = hn::LoadU(d, x + j), v1 = hn::LoadU(d, x + j + step);
+    const auto v0 = value(d, x, j), v1 = value(d, x, j + step);
     low0 = hn::Min(v0, low0), low1 = hn::Min(v1, low1);
     high0 = hn::Max(v0, high0), high1 = hn::Max(v1, high1);
   }
   float low = hn::GetLane(hn::MinOfLanes(d, hn::Min(low0, low1)));
   float high = hn::GetLane(hn::MaxOfLanes(d, hn::Max(high0, high1)));
-  for (; j < cols; ++j) low = std::min(low, x[j]), high = std::max(high, x[j]);
+  for (; j < cols; ++j) {
+    const float last = hn::GetLane(value(one, x, j));
+    low = std::min(low, last), high = std::max(high, last);
+  }
   return byte_scale(low, high);
 }
 
-void row_bytes(int64_t rows, int64_t cols, const ConstRows& x, uint8_t* bytes, int64_t stride,
-               ByteScale* scales) {
+template <class Value>
+HWY_INLINE void each_row(int64_t rows, int64_t cols, const ConstRows& x, uint8_t* bytes,
+                         int64_t stride, ByteScale* scales, const Value& value) {
   for (int64_t i = 0; i < rows; ++i) {
-    scales[i] = row_scale(x.row(i), cols);
-    plain_bytes(scales[i], 1, cols, {x.row(i), cols}, bytes + i * stride, stride);
+    scales[i] = row_scale(x.row(i), cols, value);
+    each_byte(scales[i], 1, cols, {x.row(i), cols}, bytes + i * stride, stride, value);
   }
+}
+
+void row_bytes(int64_t rows, int64_t cols, const ConstRows& x, const float* mean, uint8_t* bytes,
+               int64_t stride, ByteScale* scales) {
+  const auto as_is = [](auto d, const float* in, int64_t j)
+                         HWY_ATTR { return hn::LoadU(d, in + j); };
+  const auto centred = [mean](auto d, const float* in, int64_t j) HWY_ATTR {
+    return hn::Sub(hn::LoadU(d, in + j), hn::LoadU(d, mean + j));
+  };
+  mean == nullptr ? each_row(rows, cols, x, bytes, stride, scales, as_is)
+                  : each_row(rows, cols, x, bytes, stride, scales, centred);
 }
 
 }  // namespace
@@ -113,9 +130,9 @@ void quantize_gelu(ByteScale scale, const Gelu& shape, ConstRows x, uint8_t* byt
   HWY_DYNAMIC_DISPATCH(gelu_bytes)(scale, shape, x, bytes, stride);
 }
 
-void quantize_rows(int64_t rows, int64_t cols, ConstRows x, uint8_t* bytes, int64_t stride,
-                   ByteScale* scales) {
-  HWY_DYNAMIC_DISPATCH(row_bytes)(rows, cols, x, bytes, stride, scales);
+void quantize_rows(int64_t rows, int64_t cols, ConstRows x, const float* mean, uint8_t* bytes,
+                   int64_t stride, ByteScale* scales) {
+  HWY_DYNAMIC_DISPATCH(row_bytes)(rows, cols, x, mean, bytes, stride, scales);
 }
 
 }  // namespace soft

@@ -28,8 +28,9 @@ void quantize(ByteScale scale, int64_t rows, int64_t cols, ConstRows x, uint8_t*
 // The same of gelu(x + bias).
 void quantize_gelu(ByteScale scale, const Gelu& shape, ConstRows x, uint8_t* bytes, int64_t stride);
 
-// Each row over its own values and 0; scales[i] is what row i took.
-void quantize_rows(int64_t rows, int64_t cols, ConstRows x, uint8_t* bytes, int64_t stride,
-                   ByteScale* scales);
+// Each row of x - mean over its own values and 0; scales[i] is what row i took. mean [cols], or
+// null.
+void quantize_rows(int64_t rows, int64_t cols, ConstRows x, const float* mean, uint8_t* bytes,
+                   int64_t stride, ByteScale* scales);
 
 }  // namespace soft

@@ -70,7 +70,7 @@ Misfit compare(const Weights& weights, const std::vector<TensorShape>& wanted) {
                                          shape_text(found->second.shape),
                                          shape_text(tensor.shape)));
     } else if (is_int8(weights, tensor.name)) {
-      known.insert({int8_scale_name(tensor.name), int8_range_name(tensor.name)});
+      for (std::string& name : int8_companions(weights, tensor.name)) known.insert(std::move(name));
       if (auto defect = int8_defect(weights, tensor.name); !defect.empty()) {
         misfit.wrong.push_back(std::move(defect));
       }

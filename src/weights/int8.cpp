@@ -55,16 +55,36 @@ std::string range_defect(const std::string& name, const std::vector<float>& rang
   return sound ? "" : fmt::format("{} holds {} to {}, no range", name, range[0], range[1]);
 }
 
+std::string mean_defect(const std::string& name, const std::vector<float>& mean) {
+  for (const float value : mean) {
+    if (std::abs(value) <= kWidestRange) continue;  // NaN is not
+    return fmt::format("{} holds {}, no mean", name, value);
+  }
+  return "";
+}
+
 // Rows of a linear layer may each have their own range.
 bool has_range(const Weights& weights, const std::string& weight) {
   return weights.tensors.at(weight).shape.size() > 2 ||
          weights.tensors.count(int8_range_name(weight)) > 0;
 }
 
+bool has_mean(const Weights& weights, const std::string& weight) {
+  return !has_range(weights, weight) && weights.tensors.count(int8_mean_name(weight)) > 0;
+}
+
 }  // namespace
 
 std::string int8_scale_name(const std::string& weight) { return weight + "_scale"; }
 std::string int8_range_name(const std::string& weight) { return layer_of(weight) + ".input_range"; }
+std::string int8_mean_name(const std::string& weight) { return layer_of(weight) + ".input_mean"; }
+
+std::vector<std::string> int8_companions(const Weights& weights, const std::string& weight) {
+  std::vector<std::string> names{int8_scale_name(weight)};
+  if (has_range(weights, weight)) names.push_back(int8_range_name(weight));
+  if (has_mean(weights, weight)) names.push_back(int8_mean_name(weight));
+  return names;
+}
 
 bool is_int8(const Weights& weights, const std::string& weight) {
   const auto found = weights.tensors.find(weight);
@@ -79,14 +99,18 @@ bool has_int8(const Weights& weights) {
 }
 
 std::string int8_defect(const Weights& weights, const std::string& weight) {
-  std::vector<float> scale, range;
-  const int64_t out = weights.tensors.at(weight).shape[0];
-  std::string defect = floats_of(weights, int8_scale_name(weight), out, scale);
+  std::vector<float> scale, range, mean;
+  const std::vector<int64_t>& shape = weights.tensors.at(weight).shape;
+  std::string defect = floats_of(weights, int8_scale_name(weight), shape[0], scale);
   if (defect.empty() && has_range(weights, weight)) {
     defect = floats_of(weights, int8_range_name(weight), 2, range);
   }
+  if (defect.empty() && has_mean(weights, weight)) {
+    defect = floats_of(weights, int8_mean_name(weight), shape[1], mean);
+  }
   if (defect.empty()) defect = scale_defect(int8_scale_name(weight), scale);
   if (defect.empty()) defect = range_defect(int8_range_name(weight), range);
+  if (defect.empty()) defect = mean_defect(int8_mean_name(weight), mean);
   return defect;
 }
 
@@ -95,11 +119,13 @@ Int8Layer int8_layer(const Weights& weights, const std::string& weight) {
   if (!defect.empty()) fail("'{}' is no file of int8 weights: {}", weights.path, defect);
   Int8Layer layer{reinterpret_cast<const int8_t*>(weights.tensors.at(weight).data),
                   to_floats(weights.tensors.at(int8_scale_name(weight))),
+                  {},
                   {}};
   if (has_range(weights, weight)) {
     const std::vector<float> range = to_floats(weights.tensors.at(int8_range_name(weight)));
     layer.range = {range[0], range[1]};
   }
+  if (has_mean(weights, weight)) layer.mean = to_floats(weights.tensors.at(int8_mean_name(weight)));
   return layer;
 }
 
@@ -123,8 +149,7 @@ Weights dequantized(const Weights& weights) {
     copy_floats(weights, name, memory->back().data());
     floats.tensors[name] = {DType::kF32, view.shape,
                             reinterpret_cast<const uint8_t*>(memory->back().data())};
-    floats.tensors.erase(int8_scale_name(name));
-    floats.tensors.erase(int8_range_name(name));
+    for (const std::string& other : int8_companions(weights, name)) floats.tensors.erase(other);
   }
   using Kept = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
   floats.storage = std::make_shared<Kept>(weights.storage, memory);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/random.h"
 #include "engine/quantize_model.h"
 #include "mini.h"
 #include "weights/int8.h"
@@ -48,6 +49,40 @@ TEST(LayerInput, OfZerosAloneHasARange) {
     EXPECT_EQ(range.lowest, 0);
     EXPECT_GT(range.highest, 0);
   }
+}
+
+// Threads bring their rows as they come.
+TEST(Calibration, TheOrderOfRowsChangesNoBit) {
+  constexpr int64_t kChannels = 5, kParts = 40;
+  const std::vector<std::string> layers{"layer"};
+  std::vector<float> rows(kParts * 7 * kChannels);
+  Random random(1);
+  for (float& value : rows) value = static_cast<float>(random.normal() * 1e3);
+  const auto seen_in_order = [&](int64_t step) {
+    Calibration calibration;
+    const InputWatch watch = calibration.watch();
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int64_t i = 0; i < kParts; ++i) {
+        watch(layers, rows.data() + i * step % kParts * 7 * kChannels, 7, kChannels);
+      }
+      calibration.begin_counting();
+    }
+    return calibration.inputs().front();
+  };
+  const LayerInput forwards = seen_in_order(1), backwards = seen_in_order(kParts - 1);
+  EXPECT_EQ(forwards.sums, backwards.sums);
+  EXPECT_EQ(forwards.products, backwards.products);
+  EXPECT_EQ(forwards.counts, backwards.counts);
+  double sum = 0, square = 0;
+  for (size_t i = 0; i < rows.size(); i += kChannels) sum += rows[i];
+  for (int64_t part = 0; part < kParts; ++part) {  // one row of four counts
+    for (const int64_t row : {0, 4}) {
+      const double value = rows[(part * 7 + row) * kChannels];
+      square += value * value;
+    }
+  }
+  EXPECT_NEAR(forwards.sums[0], sum, 1e-3);
+  EXPECT_NEAR(forwards.products[0], square, 1e-6 * square);
 }
 
 std::vector<float> noise(int64_t count, uint64_t seed) {

@@ -25,13 +25,16 @@ double plain_pixel(const DenseShape& shape, const Int8Source& source, const std:
                    Grid in, int64_t oy, int64_t ox, int64_t o) {
   const auto value = [&](int64_t y, int64_t x_at, int64_t c) -> double {
     if (y < 0 || x_at < 0 || y >= in.h || x_at >= in.w) return 0;
-    const float* row = &x[(y * in.w + x_at) * shape.in];
-    const auto [least, most] = std::minmax_element(row, row + shape.in);
+    const float* at = &x[(y * in.w + x_at) * shape.in];
+    std::vector<float> row(at, at + shape.in);
+    const float mean = source.mean == nullptr ? 0 : source.mean[c];
+    for (int64_t i = 0; source.mean != nullptr && i < shape.in; ++i) row[i] -= source.mean[i];
+    const auto [least, most] = std::minmax_element(row.begin(), row.end());
     const ByteScale input =
         source.input.value_or(byte_scale(std::min(*least, 0.0f), std::max(*most, 0.0f)));
     // As the kernel multiplies, so that what lies between two bytes goes the same way.
     const double byte = std::nearbyint(std::fma(row[c], 1 / input.scale, 1.0f * input.zero));
-    return input.scale * (std::clamp(byte, 0.0, 255.0) - input.zero);
+    return mean + input.scale * (std::clamp(byte, 0.0, 255.0) - input.zero);
   };
   double sum = source.bias[o];
   for (int64_t c = 0; c < shape.in; ++c) {
@@ -48,21 +51,34 @@ double plain_pixel(const DenseShape& shape, const Int8Source& source, const std:
   return shape.relu ? std::max(sum, 0.0) : sum;
 }
 
+// What a layer's bytes cover.
+enum class Cover { kOneRange, kOwn, kLessMean };
+
 struct Layer {
   DenseShape shape;
   Int8Channels channels;
   std::vector<float> bias;
   std::optional<ByteScale> input;
+  std::vector<float> mean;
 
   Int8Source source() const {
-    return {channels.weight.data(), channels.scale.data(), bias.data(), input};
+    return {channels.weight.data(), channels.scale.data(), bias.data(), input,
+            mean.empty() ? nullptr : mean.data()};
+  }
+
+  void take(Cover cover) {
+    if (cover != Cover::kOneRange) input.reset();
+    if (cover == Cover::kLessMean) mean = normals(shape.in, 6, 3);
   }
 };
 
 Layer random_layer(const DenseShape& shape) {
   const auto weight = normals(shape.out * shape.in * shape.kernel * shape.kernel, 1, 0.2);
-  Layer layer{shape, quantize_weights(shape, weight.data()), normals(shape.out, 2),
-              ByteScale{0.02f, 120}};
+  Layer layer{shape,
+              quantize_weights(shape, weight.data()),
+              normals(shape.out, 2),
+              ByteScale{0.02f, 120},
+              {}};
   layer.channels.scale[0] *= -1;  // as a folded norm may
   return layer;
 }
@@ -75,9 +91,9 @@ std::vector<float> run(const Dense& dense, Grid in, int team, const std::vector<
   return y;
 }
 
-void expect_plain(const DenseShape& shape, Grid in, bool by_rows = false) {
+void expect_plain(const DenseShape& shape, Grid in, Cover cover = Cover::kOneRange) {
   Layer layer = random_layer(shape);
-  if (by_rows) layer.input.reset();
+  layer.take(cover);
   const Dense dense = pack_dense(shape, layer.source());
   const auto x = normals(in.size() * shape.in, 3);
   const auto y = run(dense, in, 1, x);
@@ -104,15 +120,17 @@ TEST(Int8Dense, IsThePlainLinearLayerOfItsBytes) {
 }
 
 TEST(Int8Dense, IsThePlainLinearLayerOfEachRowsOwnBytes) {
-  expect_plain({32, 48, 1, 1, 0, false}, {13, 1}, true);
-  expect_plain({32, 48, 1, 1, 0, true}, {150, 1}, true);
-  expect_plain({7, 5, 1, 1, 0, false}, {1, 1}, true);
+  for (const Cover cover : {Cover::kOwn, Cover::kLessMean}) {
+    expect_plain({32, 48, 1, 1, 0, false}, {13, 1}, cover);
+    expect_plain({32, 48, 1, 1, 0, true}, {150, 1}, cover);
+    expect_plain({7, 5, 1, 1, 0, false}, {1, 1}, cover);
+  }
 }
 
 TEST(Int8Dense, EachRowIsTheSameWhereverItStands) {
   Layer layer = random_layer({32, 40});
-  for (const bool by_rows : {false, true}) {
-    if (by_rows) layer.input.reset();
+  for (const Cover cover : {Cover::kOneRange, Cover::kOwn, Cover::kLessMean}) {
+    layer.take(cover);
     const Dense dense = pack_dense(layer.shape, layer.source());
     const auto x = normals(21 * 32, 4);
     const auto all = run(dense, {21, 1}, 1, x);
@@ -124,9 +142,9 @@ TEST(Int8Dense, EachRowIsTheSameWhereverItStands) {
 }
 
 TEST(Int8Dense, ReadsGeluByRowsAsByOneRange) {
-  for (const bool by_rows : {false, true}) {
+  for (const Cover cover : {Cover::kOneRange, Cover::kOwn, Cover::kLessMean}) {
     Layer layer = random_layer({40, 9});
-    if (by_rows) layer.input.reset();
+    layer.take(cover);
     const Dense dense = pack_dense(layer.shape, layer.source());
     auto x = normals(70 * 40, 4);
     std::vector<float> through(x.size()), y(70 * 9);

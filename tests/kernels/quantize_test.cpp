@@ -46,7 +46,7 @@ TEST(Quantize, OfRowsTakesEachRowsExtremes) {
       }
       std::vector<uint8_t> bytes(4 * cols), expected(4 * cols);
       std::vector<ByteScale> scales(4);
-      quantize_rows(4, cols, {x.data(), cols}, bytes.data(), cols, scales.data());
+      quantize_rows(4, cols, {x.data(), cols}, nullptr, bytes.data(), cols, scales.data());
       for (int64_t i = 0; i < 4; ++i) {
         const auto [least, most] = std::minmax_element(&x[i * cols], &x[i * cols] + cols);
         const ByteScale scale = byte_scale(std::min(*least, 0.0f), std::max(*most, 0.0f));
@@ -57,6 +57,26 @@ TEST(Quantize, OfRowsTakesEachRowsExtremes) {
       EXPECT_EQ(bytes, expected);
       EXPECT_EQ(scales[1].zero, 0);
       EXPECT_EQ(scales[2].scale, 1);
+    }
+  });
+}
+
+TEST(Quantize, OfRowsLessTheirMeanIsTheSameOfTheDifference) {
+  test::for_every_target([] {
+    for (const int64_t cols : {1, 7, 16, 33, 70}) {
+      const auto x = test::normal_floats(3 * cols, 5), mean = test::normal_floats(cols, 6, 3.0);
+      std::vector<float> less(x);
+      for (int64_t i = 0; i < 3 * cols; ++i) less[i] -= mean[i % cols];
+      std::vector<uint8_t> bytes(3 * cols), expected(3 * cols);
+      std::vector<ByteScale> scales(3), expected_scales(3);
+      quantize_rows(3, cols, {x.data(), cols}, mean.data(), bytes.data(), cols, scales.data());
+      quantize_rows(3, cols, {less.data(), cols}, nullptr, expected.data(), cols,
+                    expected_scales.data());
+      EXPECT_EQ(bytes, expected);
+      for (int64_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(scales[i].scale, expected_scales[i].scale);
+        EXPECT_EQ(scales[i].zero, expected_scales[i].zero);
+      }
     }
   });
 }

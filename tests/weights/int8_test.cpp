@@ -107,6 +107,27 @@ TEST_F(Int8File, WithoutARangeMeansEachRowsOwnInALinearLayerAlone) {
   EXPECT_EQ(int8_defect(weights, "head.weight"), "missing head.input_range");
 }
 
+TEST_F(Int8File, OfRowsMayHaveAMeanThatIsTakenOffThem) {
+  Weights weights = this->weights();
+  const std::vector<int64_t>& shape = floats_.tensors.at("head.weight").shape;
+  std::vector<float> mean(shape[1], 3);
+  TensorView& view = weights.tensors["head.input_mean"] = weights.tensors.at("head.input_range");
+  view.data = reinterpret_cast<const uint8_t*>(mean.data());
+  view.shape = {shape[1]};
+  expect_refusal(weights, "head.input_mean");  // not beside a range
+  weights.tensors.erase("head.input_range");
+  check_fit(weights, find_model("soft-pico"));
+  EXPECT_EQ(int8_layer(weights, "head.weight").mean, mean);
+  EXPECT_FALSE(has_int8(dequantized(weights)));
+  check_fit(dequantized(weights), find_model("soft-pico"));
+  for (const float bad : {NAN, INFINITY, -1e10f}) {
+    mean[1] = bad;
+    expect_refusal(weights, "head.input_mean holds");
+  }
+  view.shape = {2};
+  expect_refusal(weights, "head.input_mean is not");
+}
+
 TEST_F(Int8File, WithScalesThatAreNoneIsRefused) {
   for (const float bad : {0.0f, -1.0f, NAN, INFINITY, 1e9f, 1e-38f}) {
     scale_[3] = bad;
