@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-#ifndef __SANITIZE_ADDRESS__  // whose allocator keeps what is freed, to see who uses it
+#if !SOFT_SANITIZED  // sanitizers have allocators of their own, which keep what is freed
 
 // Blocks too small to be given back by themselves, below one that stays.
 void litter(std::unique_ptr<char[]>& stays) {
