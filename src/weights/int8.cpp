@@ -101,6 +101,7 @@ bool has_int8(const Weights& weights) {
 std::string int8_defect(const Weights& weights, const std::string& weight) {
   std::vector<float> scale, range, mean;
   const std::vector<int64_t>& shape = weights.tensors.at(weight).shape;
+  if (weights.tensors.at(weight).elements() == 0) return weight + " holds nothing";
   std::string defect = floats_of(weights, int8_scale_name(weight), shape[0], scale);
   if (defect.empty() && has_range(weights, weight)) {
     defect = floats_of(weights, int8_range_name(weight), 2, range);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fuzz/fuzz.h"
+#include "weights/int8.h"
 #include "weights/weights.h"
 
 namespace soft::fuzz {
@@ -14,6 +15,7 @@ inline void read_everything(const std::string& path) {
   for (const auto& [name, view] : weights.tensors) {
     for (size_t i = 0; i < view.bytes(); ++i) sink = sink ^ view.data[i];
   }
+  if (has_int8(weights)) dequantized(weights);
   const Card card = card_of(weights);
   check_fit(weights, card.spec);
 }

@@ -107,6 +107,18 @@ TEST_F(Int8File, WithoutARangeMeansEachRowsOwnInALinearLayerAlone) {
   EXPECT_EQ(int8_defect(weights, "head.weight"), "missing head.input_range");
 }
 
+// Its bytes are divided among as many rows as its shape says.
+TEST_F(Int8File, WithALayerOfNothingIsRefused) {
+  for (const bool rows : {true, false}) {
+    Weights weights = this->weights();
+    std::vector<int64_t>& shape = weights.tensors["head.weight"].shape;
+    shape[rows ? 0 : 1] = 0;
+    if (rows) weights.tensors["head.weight_scale"].shape = {0};
+    EXPECT_EQ(int8_defect(weights, "head.weight"), "head.weight holds nothing");
+    EXPECT_THROW(dequantized(weights), std::exception);
+  }
+}
+
 TEST_F(Int8File, OfRowsMayHaveAMeanThatIsTakenOffThem) {
   Weights weights = this->weights();
   const std::vector<int64_t>& shape = floats_.tensors.at("head.weight").shape;
