@@ -263,7 +263,9 @@ ModelSpec spec_from_json(const Json& json, const std::string& what) {
   if (!json.is_object()) fail("{}: the model's spec is not a JSON object", what);
   const auto text = [&](const std::string& key) {
     if (!json.contains(key) || !json[key].is_string()) fail("{}: spec has no '{}'", what, key);
-    return json[key].get<std::string>();
+    const auto value = json[key].get<std::string>();
+    if (shown(value) != value) fail("{}: spec's '{}' is '{}', no text", what, key, shown(value));
+    return value;
   };
   // Cards of version 0.1 call a frame of SOFT's deit-small, which now is the published one.
   if (is_in_zoo(text("name")) && !json.contains("pyramid")) return zoo_spec_from_json(json, what);

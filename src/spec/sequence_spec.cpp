@@ -94,6 +94,9 @@ SequenceSpec sequence_spec_from_json(const Json& json, const std::string& what) 
     SequenceSpec spec;
     spec.name = json.at("name");
     spec.form = json.at("form");
+    for (const std::string& text : {spec.name, spec.form}) {
+      if (shown(text) != text) fail("{}: a name is '{}', no text", what, shown(text));
+    }
     spec.frame = spec_from_json(json.at("frame"), what);
     spec.length = count_at(json, "length", kMost);
     spec.vocabulary = count_at(json, "vocabulary", kMost);
